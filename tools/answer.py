@@ -1,0 +1,138 @@
+"""The result of a run, and the JSON that leaves the program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .evidence import Candidate, Claim, Conflict, Footnote, Locator, Reading, Status
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a run ends with.
+
+    `text` is the answer with marks such as `[1]`, without the footnotes themselves; `reason` one sentence
+    that explains the status; `missing` what the sources do not say or could not be asked; `notes` what a
+    reader should know (vectors not ready, a file changed); `options` the readings of an ambiguous question;
+    `spent` the ledger (steps, tool_calls, seconds, …); `revision` the corpus revision; `run` the run's id.
+    """
+
+    status: Status
+    text: str
+    reason: str = ""
+    claims: tuple[Claim, ...] = ()
+    missing: tuple[str, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    options: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    spent: Mapping[str, float] = field(default_factory=dict)
+    revision: int = 0
+    run: str = ""
+
+    @property
+    def footnotes(self) -> tuple[Footnote, ...]:
+        """Return the footnotes of all claims and conflicts once each, by number."""
+        sides = [side for conflict in self.conflicts for side in conflict.sides]
+        notes = {note.n: note for claim in [*self.claims, *sides] for note in claim.footnotes}
+        return tuple(notes[n] for n in sorted(notes))
+
+    def to_json(self) -> Json:
+        """Return the documented JSON object (docs/answer.schema.json)."""
+        return {
+            "status": self.status,
+            "text": self.text,
+            "reason": self.reason,
+            "claims": [_claim_json(claim) for claim in self.claims],
+            "missing": list(self.missing),
+            "conflicts": [
+                {"about": conflict.about, "sides": [_claim_json(side) for side in conflict.sides]}
+                for conflict in self.conflicts
+            ],
+            "options": list(self.options),
+            "notes": list(self.notes),
+            "spent": dict(self.spent),
+            "revision": self.revision,
+            "run": self.run,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One passage of a search with its rank in each ranking (None where it was not found)."""
+
+    reading: Reading
+    score: float
+    ranks: Mapping[str, int | None]
+    scores: Mapping[str, float | None]
+    candidates: tuple[Candidate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What the retrieval debugger shows: the fused ranking with both rankings behind it."""
+
+    query: str
+    hits: tuple[Hit, ...]
+    notes: tuple[str, ...] = ()
+    revision: int = 0
+
+    def to_json(self) -> Json:
+        """Return the documented JSON object (docs/search.schema.json)."""
+        return {
+            "hits": [_hit_json(hit) for hit in self.hits],
+            "notes": list(self.notes),
+            "revision": self.revision,
+        }
+
+
+def locator_json(locator: Locator) -> Json:
+    """Return the parts of a locator that are known."""
+    parts: Json = {
+        "page": locator.page,
+        "last_page": locator.last_page,
+        "heading": list(locator.heading) or None,
+        "element": locator.element,
+    }
+    return {name: value for name, value in parts.items() if value is not None}
+
+
+def _claim_json(claim: Claim) -> Json:
+    return {
+        "text": claim.text,
+        "kind": claim.kind,
+        "verdict": claim.verdict,
+        "citations": [_footnote_json(note) for note in claim.footnotes],
+    }
+
+
+def _footnote_json(note: Footnote) -> Json:
+    return {
+        "n": note.n,
+        "kind": "text",
+        "source": note.source,
+        "document": note.document,
+        "version": note.span.version,
+        "start": note.span.start,
+        "end": note.span.end,
+        "quote": note.quote,
+        "locator": locator_json(note.locator),
+        "changed": note.changed,
+    }
+
+
+def _hit_json(hit: Hit) -> Json:
+    reading = hit.reading
+    return {
+        "document": reading.document.path,
+        "source": reading.document.source,
+        "start": reading.passage.span.start,
+        "end": reading.passage.span.end,
+        "text": reading.text,
+        "score": hit.score,
+        "ranks": dict(hit.ranks),
+        "locator": locator_json(reading.locator),
+    }
