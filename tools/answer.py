@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .evidence import Candidate, Claim, Conflict, Footnote, Locator, Reading, Status
+from .evidence import Candidate, Claim, Conflict, Footnote, Locator, Reading, Span, Status
 
 Json = dict[str, Any]
 
@@ -18,7 +18,8 @@ class Answer:
     `text` is the answer with marks such as `[1]`, without the footnotes themselves; `reason` one sentence
     that explains the status; `missing` what the sources do not say or could not be asked; `notes` what a
     reader should know (vectors not ready, a file changed); `options` the readings of an ambiguous question;
-    `spent` the ledger (steps, tool_calls, seconds, …); `revision` the corpus revision; `run` the run's id.
+    `spent` the ledger (steps, tool_calls, seconds, …); `revision` the corpus revision; `run` the run's id;
+    `question` the question as it was understood, made standalone.
     """
 
     status: Status
@@ -32,6 +33,7 @@ class Answer:
     spent: Mapping[str, float] = field(default_factory=dict)
     revision: int = 0
     run: str = ""
+    question: str = ""
 
     @property
     def footnotes(self) -> tuple[Footnote, ...]:
@@ -57,7 +59,52 @@ class Answer:
             "spent": dict(self.spent),
             "revision": self.revision,
             "run": self.run,
+            "question": self.question,
         }
+
+
+def read_answer(data: Json) -> Answer:
+    """Return the answer a JSON object of `Answer.to_json` describes."""
+    return Answer(
+        status=data["status"],
+        text=data["text"],
+        reason=data["reason"],
+        claims=tuple(_read_claim(claim) for claim in data["claims"]),
+        missing=tuple(data["missing"]),
+        conflicts=tuple(
+            Conflict(one["about"], tuple(_read_claim(side) for side in one["sides"]))
+            for one in data["conflicts"]
+        ),
+        options=tuple(data["options"]),
+        notes=tuple(data["notes"]),
+        spent=data["spent"],
+        revision=data["revision"],
+        run=data["run"],
+        question=data["question"],
+    )
+
+
+def _read_claim(data: Json) -> Claim:
+    notes = tuple(_read_footnote(note) for note in data["citations"])
+    return Claim(
+        text=data["text"],
+        cites=tuple(data["cites"]),
+        kind=data["kind"],
+        need=data["need"],
+        verdict=data["verdict"],
+        footnotes=notes,
+    )
+
+
+def _read_footnote(data: Json) -> Footnote:
+    place = data["locator"]
+    locator = Locator(
+        place.get("page"), place.get("last_page"), tuple(place.get("heading", ())), place.get("element")
+    )
+    span = Span(data["version"], data["start"], data["end"])
+    return Footnote(
+        data["n"], data["document"], data["source"], span, data["quote"], locator, changed=data["changed"]
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +151,8 @@ def _claim_json(claim: Claim) -> Json:
     return {
         "text": claim.text,
         "kind": claim.kind,
+        "need": claim.need,
+        "cites": list(claim.cites),
         "verdict": claim.verdict,
         "citations": [_footnote_json(note) for note in claim.footnotes],
     }

@@ -1,0 +1,155 @@
+"""Write claims from whole sentences: the best sentence for a need with what it needs to be understood."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..tools.plain import plain, row_as_text
+from .match import Match, holds_exactly, lacks, match_sentences
+from .policy import Draft, Evidence, Need, WriteView
+from .question import Question, read_question
+
+MOST_SENTENCES = 3
+"""Sentences of one citation at most."""
+
+MOST_CHARACTERS = 500
+"""Characters of one citation at most."""
+
+RANK_SHARE = 0.12
+"""What the fused rank of a passage adds to the score of its sentences, at most."""
+
+CLOSE = 0.85
+"""Share of the best score from which a second sentence may add what the first one lacks."""
+
+NEAR_OWN = 0.4
+"""Share of a need's idf mass that a sentence itself must hold to be named as the nearest."""
+
+_LEANS_BACK = re.compile(
+    r"(?:this|that|these|those|it|its|they|their|he|she|such|here|there|then|the (?:former|latter)|"
+    r"in (?:this|that|such) \w+|otherwise|instead|for example|also|thus|therefore|so)\b",
+    re.I,
+)
+_QUALIFIES = re.compile(
+    r"(?:however|but|except|unless|only|note that|exception|this does not|otherwise)\b", re.I
+)
+
+
+def write_need(need: Need, view: WriteView, refused: frozenset[str]) -> list[Draft]:
+    """Return one or two claims for a need, best first; none when no passage supports it."""
+    ranked = _ranked(need, view, refused)
+    if not ranked:
+        return []
+    best, first = ranked[0]
+    drafts = [_draft(need, best, first)]
+    second = _complement(best, ranked[1:])
+    if second:
+        drafts.append(_draft(need, *second))
+    return drafts
+
+
+def write_nearest(need: Need, view: WriteView) -> list[Draft]:
+    """Return what the sources do say about the subject of an unmet need, as a claim that answers no need.
+
+    Only a sentence that holds a name of the need, or half of its decisive mass, is near enough; a passage
+    that lacks an identifier of the need is about something else.
+    """
+    question = read_question(need.text)
+    found = [
+        (match, item)
+        for item in view.evidence
+        if not lacks(question, item)
+        for match in match_sentences(need, item, view.lexicon)
+        if match.own >= NEAR_OWN and _names_it(question, item.reading.texts[match.j - 1])
+    ]
+    if not found:
+        return []
+    match, item = max(found, key=lambda pair: (pair[0].score, -pair[0].s, -pair[0].j))
+    return [replace(_draft(need, match, item), need=None)]
+
+
+def _names_it(question: Question, sentence: str) -> bool:
+    """Tell whether a sentence holds a name or identifier of the question, where the question has one."""
+    named = [*question.names, *question.identifiers]
+    return not named or any(holds_exactly(name, sentence) for name in named)
+
+
+def _ranked(need: Need, view: WriteView, refused: frozenset[str]) -> list[tuple[Match, Evidence]]:
+    """Return the sentences of supporting passages, best first; the type of answer comes before the score."""
+    top = max((item.score for item in view.evidence), default=0.0) or 1.0
+    found = [
+        (match, item)
+        for item in view.evidence
+        if need.id in item.needs
+        for match in match_sentences(need, item, view.lexicon)
+        if match.id not in refused
+    ]
+    return sorted(
+        found,
+        key=lambda pair: (
+            not pair[0].typed,
+            -(pair[0].score + RANK_SHARE * pair[1].score / top),
+            pair[0].s,
+            pair[0].j,
+        ),
+    )
+
+
+def _complement(best: Match, others: Sequence[tuple[Match, Evidence]]) -> tuple[Match, Evidence] | None:
+    """Return a sentence that is nearly as good and holds words of the need that the best one lacks."""
+    lacking = set(best.missing)
+    for match, item in others:
+        if match.score < CLOSE * best.score:
+            return None
+        if lacking - set(match.missing) and match.own > 0:
+            return match, item
+    return None
+
+
+def _draft(need: Need, match: Match, item: Evidence) -> Draft:
+    """Return a claim of a sentence with its lead-in, what it leans on and what qualifies it."""
+    numbers = _with_context(match.j, item)
+    texts = [item.reading.texts[j - 1] for j in numbers]
+    if len(numbers) == 1 and item.reading.sentences[match.j - 1].kind == "row":
+        text = row_as_text(texts[0], item.reading.governing[match.j - 1])
+    else:
+        text = " ".join(plain(part) for part in texts)
+    cites = [f"S{item.s}.{j}" for j in numbers if j != match.j]
+    return Draft(text, (*cites, match.id), need=need.id)
+
+
+def _with_context(j: int, item: Evidence) -> list[int]:
+    """Return the numbers of the sentences a claim needs, in order, within the limits of a citation."""
+    chosen = [j]
+    reading = item.reading
+    lead = _lead_in(j, item)
+    wanted = [lead] if lead else []
+    if not wanted and j > 1 and reading.sentences[j - 1].kind == "prose" and _same_paragraph(j - 1, item):
+        wanted = [j - 1] if _LEANS_BACK.match(reading.texts[j - 1]) else []
+    if j < len(reading.texts) and _QUALIFIES.match(reading.texts[j]) and _same_paragraph(j, item):
+        wanted.append(j + 1)
+    for other in wanted:
+        grown = sorted([*chosen, other])
+        if len(grown) <= MOST_SENTENCES and sum(len(reading.texts[n - 1]) for n in grown) <= MOST_CHARACTERS:
+            chosen = grown
+    return chosen
+
+
+def _same_paragraph(j: int, item: Evidence) -> bool:
+    """Tell whether sentence j and the next one are prose beside each other."""
+    first, second = item.reading.sentences[j - 1 : j + 1]
+    gap = second.source.start - first.source.end
+    return first.kind == second.kind == "prose" and gap <= 3
+
+
+def _lead_in(j: int, item: Evidence) -> int | None:
+    """Return the number of the sentence that leads in a list item, when it stands in the same passage."""
+    sentence = item.reading.sentences[j - 1]
+    if sentence.kind != "item":
+        return None
+    for n, other in enumerate(item.reading.sentences[: j - 1], 1):
+        governs = any(span.overlaps(other.source) for span in sentence.governed_by)
+        if governs and other.kind in ("prose", "item") and item.reading.texts[n - 1].rstrip().endswith(":"):
+            return n
+    return None

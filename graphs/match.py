@@ -1,0 +1,164 @@
+"""How well a sentence, in its place, meets a need: idf-weighted coverage, cosine, and what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ..tools.analyze import terms
+from .policy import Evidence, Lexicon, Need
+from .question import Question, holds_type, read_question
+
+OWN, GOVERNING, NEAR, PASSAGE = 1.0, 0.9, 0.55, 0.4
+"""What a term of the need is worth by where it stands: in the sentence, in what governs it, in the sentence
+beside it, elsewhere in the passage."""
+
+COSINE_SHARE = 0.4
+"""Share of the cosine in the score of a sentence where an encoder runs."""
+
+FOCUS_WEIGHT = 0.35
+"""Weight of a term that only names the kind of thing asked for, against one that is decisive."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One sentence against one need; `coverage`, `own` and `cosine` lie in 0..1, `j` counts from 1."""
+
+    s: int
+    j: int
+    score: float
+    coverage: float
+    own: float
+    cosine: float | None
+    typed: bool
+    missing: tuple[str, ...]
+
+    @property
+    def id(self) -> str:
+        """Return the sentence id."""
+        return f"S{self.s}.{self.j}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Terms by distance from a sentence."""
+
+    own: frozenset[str]
+    governing: frozenset[str]
+    near: frozenset[str]
+    passage: frozenset[str]
+
+    def worth(self, term: str) -> float:
+        if term in self.own:
+            return OWN
+        if term in self.governing:
+            return GOVERNING
+        if term in self.near:
+            return NEAR
+        return PASSAGE if term in self.passage else 0.0
+
+
+@lru_cache(maxsize=8192)
+def term_set(text: str) -> frozenset[str]:
+    """Return the index terms of a text."""
+    return frozenset(terms(text))
+
+
+def match_sentences(need: Need, evidence: Evidence, lexicon: Lexicon) -> list[Match]:
+    """Return a match for each sentence of a passage that can be cited for the need, in order."""
+    question = read_question(need.text)
+    weights = _weights(question, lexicon)
+    reading = evidence.reading
+    sets = [term_set(text) for text in reading.texts]
+    whole = frozenset().union(*sets, _place_terms(evidence))
+    matches = []
+    for i, sentence in enumerate(reading.sentences):
+        if sentence.kind == "heading":
+            continue
+        near = frozenset().union(*sets[max(0, i - 1) : i], *sets[i + 1 : i + 2])
+        governing = _place_terms(evidence).union(*(term_set(text) for text in reading.governing[i]))
+        place = _Place(sets[i], governing, near, whole)
+        cosines = evidence.cosines.get(need.id, ())
+        subject = _Subject(question, reading.texts[i], cosines[i] if i < len(cosines) else None)
+        matches.append(_match(subject, (evidence.s, i + 1), place, weights))
+    return matches
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """A question, the sentence held against it, and their cosine."""
+
+    question: Question
+    text: str
+    cosine: float | None
+
+
+def _match(subject: _Subject, number: tuple[int, int], place: _Place, weights: Mapping[str, float]) -> Match:
+    question, cosine = subject.question, subject.cosine
+    total = sum(weights.values()) or 1.0
+    coverage = sum(weight * place.worth(term) for term, weight in weights.items()) / total
+    own = sum(weight for term, weight in weights.items() if term in place.own) / total
+    typed = holds_type(question.wants, subject.text, question.text)
+    score = coverage if cosine is None else (1 - COSINE_SHARE) * coverage + COSINE_SHARE * max(0.0, cosine)
+    score += (0.06 if typed and question.wants != "open" else 0.0) + 0.15 * own
+    missing = tuple(term for term in weights if place.worth(term) == 0.0)
+    return Match(*number, score, coverage, own, cosine, typed, missing)
+
+
+def _weights(question: Question, lexicon: Lexicon) -> dict[str, float]:
+    """Return the idf of each term of the need; terms of the focus count for less."""
+    return {
+        term: lexicon.weights.get(term, 1.0) * (FOCUS_WEIGHT if term in question.focus else 1.0)
+        for term in question.terms
+    }
+
+
+def _place_terms(evidence: Evidence) -> frozenset[str]:
+    """Return terms of the title and the path of a document: where a passage stands also says what it is about."""
+    document = evidence.reading.document
+    return term_set(document.title) | term_set(document.path)
+
+
+def lacks(question: Question, evidence: Evidence) -> tuple[str, ...]:
+    """Return the identifiers and quoted strings of a question that a passage and its place do not hold."""
+    reading = evidence.reading
+    text = "\n".join(
+        [
+            reading.text,
+            *reading.passage.heading,
+            reading.document.title,
+            reading.document.path,
+            *(line for lines in reading.governing for line in lines),
+            evidence.around,
+        ]
+    )
+    return tuple(wanted for wanted in _exact(question) if not holds_exactly(wanted, text))
+
+
+def _exact(question: Question) -> Iterable[str]:
+    return dict.fromkeys([*question.identifiers, *question.quoted])
+
+
+def holds_exactly(wanted: str, text: str) -> bool:
+    """Tell whether an identifier or quoted string stands in a text as a whole, whatever its case and spaces."""
+    folded = " ".join(text.casefold().split())
+    sought = " ".join(wanted.casefold().split())
+    at = folded.find(sought)
+    while at >= 0:
+        before, behind = folded[at - 1 : at], folded[at + len(sought) : at + len(sought) + 2]
+        if not _joins(before, sought[:1]) and not _joins_behind(sought[-1:], behind):
+            return True
+        at = folded.find(sought, at + 1)
+    return False
+
+
+def _joins(before: str, first: str) -> bool:
+    return bool(before) and before.isalnum() and first.isalnum()
+
+
+def _joins_behind(last: str, behind: str) -> bool:
+    """Tell whether what follows makes it a longer identifier: `S-10` in `S-102`, `1.2` in `1.2.3`."""
+    if not behind or not last.isalnum():
+        return False
+    return behind[0].isalnum() or (behind[0] in ".," and last.isdigit() and behind[1:2].isdigit())

@@ -1,0 +1,112 @@
+"""Split a question into the needs its answer must meet: conjunctions, several questions, comparisons."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ..tools.analyze import content_words, identifiers
+from .policy import Need
+from .question import read_question
+
+MOST_NEEDS = 4
+"""Needs of one question at most; a longer list is asked as one."""
+
+_THING = r"(?:the |a |an |its |their )?[\w%./+#'’-]+(?: [\w%./+#'’-]+){0,3}?"
+_TWO_ASPECTS = re.compile(
+    rf"^(?P<head>(?:what|which|who|how much|how many|when|where)\b.*?\b(?:is|are|was|were)) "
+    rf"(?P<a>{_THING})(?P<more>(?:, {_THING})*),? and (?P<b>{_THING}) (?P<tail>(?:of|for|in|on|at|to) .+)$",
+    re.I,
+)
+_TWO_CLAUSES = re.compile(
+    r",? and (?=(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|does|do|did|can)\b)", re.I
+)
+_BETWEEN = re.compile(
+    r"^(?P<head>.*?\b(?:differences?|compare|comparison|distance|relation(?:ship)?)\b.*?)\b(?:between )?"
+    rf"(?P<a>{_THING}) (?:and|with|to|versus|vs\.?) (?P<b>{_THING})(?P<tail>(?: (?:in|for|on|by|at)\b.*)?)$",
+    re.I,
+)
+_CHOICE = re.compile(
+    rf"^(?P<head>(?:which|who|what|where)\b.*?)[,:;] ?(?P<a>{_THING}),? or (?P<b>{_THING})$", re.I
+)
+_THAN = re.compile(
+    rf"^(?P<head>is|are|was|were|does|do|did|has|have) (?P<a>{_THING}) (?P<how>(?:\w+er|more \w+|less \w+|\w+ \w+er)\b.*?)"
+    rf" than (?P<b>{_THING})$",
+    re.I,
+)
+_BOTH = re.compile(
+    rf"^(?P<head>(?:are|were|do|did|does|have|has|can|what do|what does|what did|when did|when do|when does|where do|how do|why do)) "
+    rf"(?:both )?(?P<a>{_THING}) and (?P<b>{_THING}) (?P<tail>(?:stand|mean|have|cost|use|run|work|differ|share|both|located|the same|from|apply|need|require)\b.*)$",
+    re.I,
+)
+_PRONOUN = re.compile(
+    r"\b(?:it|its|they|their|them|this|that|these|those|he|she|his|her|one|ones|there)\b", re.I
+)
+
+
+def split_needs(question: str) -> tuple[tuple[Need, ...], bool]:
+    """Return the needs of a question and whether they are compared with each other."""
+    text = question.strip().rstrip("?!. ").strip()
+    compared = _compared(text)
+    if compared:
+        return compared, True
+    parts = _conjoined(text)
+    if len(parts) < 2 or len(parts) > MOST_NEEDS:
+        return (Need("n1", question.strip()),), False
+    return tuple(Need(f"n{i}", f"{part}?") for i, part in enumerate(parts, 1)), False
+
+
+def _compared(text: str) -> tuple[Need, ...]:
+    """Return one need a side of a comparison, or nothing."""
+    for pattern in (_CHOICE, _THAN, _BETWEEN, _BOTH):
+        match = pattern.match(text)
+        if match and all(_carries(match[side]) for side in ("a", "b")):
+            head, how = match["head"], match.groupdict().get("how") or match.groupdict().get("tail") or ""
+            sides = [match["a"].strip(), match["b"].strip()]
+            texts = [" ".join(f"{head} {side} {how}".split()) for side in sides]
+            return tuple(
+                Need(f"n{i}", f"{part}?", subject)
+                for i, (part, subject) in enumerate(zip(texts, sides, strict=True), 1)
+            )
+    return ()
+
+
+def _conjoined(text: str) -> list[str]:
+    """Return the parts of a question that asks several things."""
+    questions = [part.strip() for part in re.split(r"\?\s+", text) if part.strip()]
+    if len(questions) > 1 and all(_carries(part) for part in questions):
+        return _with_subject(questions)
+    aspects = _TWO_ASPECTS.match(text)
+    if aspects:
+        things = [aspects["a"], *(aspects["more"].split(", ")[1:]), aspects["b"]]
+        return [f"{aspects['head']} {thing.strip()} {aspects['tail']}" for thing in things]
+    clauses = [part.strip() for part in _TWO_CLAUSES.split(text)]
+    if len(clauses) > 1 and all(_carries(part) for part in clauses):
+        return _with_subject(clauses)
+    return [text]
+
+
+def _with_subject(parts: Sequence[str]) -> list[str]:
+    """Give later parts that only say "it" the names, identifiers or nouns of the first part."""
+    subject = subject_of(parts[0])
+    first, *rest = parts
+    return [first, *(f"{part} ({subject})" if subject and lacks_subject(part) else part for part in rest)]
+
+
+def subject_of(text: str) -> str:
+    """Return the words that say what a question is about: identifiers and names, else its last content word."""
+    shape = read_question(text)
+    named = list(dict.fromkeys([*shape.identifiers, *shape.quoted, *shape.names]))
+    if named:
+        return " ".join(named)
+    words = [text[token.start : token.end] for token in content_words(text)]
+    return words[-1] if words else ""
+
+
+def lacks_subject(text: str) -> bool:
+    """Tell whether a question leans on an earlier one: a pronoun and no name or identifier of its own."""
+    return bool(_PRONOUN.search(text)) and not identifiers(text) and not read_question(text).names
+
+
+def _carries(text: str) -> bool:
+    return bool(content_words(text))

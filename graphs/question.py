@@ -1,0 +1,136 @@
+"""What a question asks for: its decisive words, identifiers, names, and the type of its answer."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from ..tools.analyze import content_words, identifiers, terms
+
+AnswerType = Literal["money", "duration", "date", "version", "number", "person", "place", "yes_no", "open"]
+
+_UNIT_OF_TIME = (
+    r"(?:second|minute|hour|day|night|week|month|quarter|year|millisecond|ms|decade|centur(?:y|ie))s?"
+)
+_MONTH = r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+_COUNT_WORD = (
+    r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|"
+    r"thousand|million|once|twice|half|dozen|none|zero|no)"
+)
+
+_TYPES: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
+    ("money", re.compile(r"\bhow much\b.*\b(?:cost|pay|charge|price|fee)|\b(?:what|how much)\b.*\b(?:cost|costs|price|fare|fee|rent|salary|deposit|budget|fine)\b|\bhow expensive\b")),
+    ("duration", re.compile(rf"\bhow (?:long|often|soon|quickly)\b|\b(?:how many|number of) {_UNIT_OF_TIME}\b|\bwhat (?:is|was) the (?:duration|deadline|notice period)\b")),
+    ("date", re.compile(r"^when\b|\b(?:what|which) (?:date|day|year|month|time)\b|\bsince when\b|\buntil when\b")),
+    ("version", re.compile(r"\b(?:which|what) (?:\w+ )?(?:version|release)\b")),
+    ("number", re.compile(r"\bhow (?:many|much|far|fast|tall|high|heavy|old|large|big|deep|wide)\b|\bwhat (?:percentage|percent|number|share|proportion|fraction)\b|\bwhat (?:is|was|are|were) the (?:\w+ ){0,3}(?:limit|rate|temperature|size|weight|length|height|width|speed|number|amount|maximum|minimum|distance|pressure|torque|capacity|population|percentage|age|largest value|smallest value)\b")),
+    ("person", re.compile(r"^(?:who|whom|whose)\b|\b(?:and|,) who\b")),
+    ("place", re.compile(r"^where\b|\b(?:in|at|to|from) (?:which|what) (?:city|country|place|town|room|street|door|state)\b")),
+    ("yes_no", re.compile(r"^(?:is|are|was|were|do|does|did|can|could|may|must|should|shall|will|would|has|have|had|am)\b")),
+)  # fmt: skip
+
+_EVIDENCE: dict[AnswerType, re.Pattern[str]] = {
+    "money": re.compile(rf"\d|\b(?:free|{_COUNT_WORD})\b", re.I),
+    "duration": re.compile(
+        rf"(?:\d|\b{_COUNT_WORD}\b|\b(?:a|an|each|every|per)\b)[\w,.\- ]{{0,24}}?{_UNIT_OF_TIME}\b|\b(?:daily|weekly|monthly|yearly|annually|hourly|always|never|immediately)\b|\b{_MONTH}\b",
+        re.I,
+    ),
+    "date": re.compile(
+        rf"\b\d{{1,2}}:\d\d\b|\b{_MONTH}\b|\b(?:1[0-9]|20)\d\d\b|\b\d{{4}}-\d\d\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|\b\d{{1,2}}(?:st|nd|rd|th|\s?[ap]\.?m)\b|\b(?:noon|midnight|morning|evening|today|spring|summer|autumn|winter)\b|\b(?:after|before|within|until|when|once)\b",
+        re.I,
+    ),
+    "version": re.compile(r"\bv?\d+(?:\.\d+)*\b", re.I),
+    "number": re.compile(rf"\d|\b{_COUNT_WORD}\b", re.I),
+}
+_CAPITALISED = re.compile(r"\b[^\W\d_a-z][\w'’-]*")
+_QUOTED = re.compile(r"[\"“«„]([^\"”»“]{2,80})[\"”»“]|(?<!\w)'([^']{2,80})'(?!\w)|`([^`]{2,80})`")
+_FOCUS = re.compile(
+    r"\b(?:which|what)\s+((?:[\w./+#-]+\s+){0,3}?[\w./+#-]+)\s+(?:is|are|was|were|do|does|did|has|have|had|can|could|should|must|may|will|would|runs?|\w+s|\w+ed)\b",
+    re.I,
+)
+_NEGATION = re.compile(r"\b(?:not|no|never|without|neither|nor|none|cannot|\w+n['’]t)\b", re.I)
+_NOUNS_OF_TYPE = frozenset(
+    terms(
+        "option command setting parameter function method helper tool type kind version number amount name "
+        "way value code file page section document people person thing part word term reason role purpose "
+        "meaning difference definition default abstract according called mean stand cost time long times"
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The shape of a question or need; `terms` are index terms of its content words, in order, once each.
+
+    `focus` are terms that only name the kind of thing asked for (`which option`): evidence may lack them.
+    """
+
+    text: str
+    terms: tuple[str, ...]
+    focus: frozenset[str]
+    identifiers: tuple[str, ...]
+    quoted: tuple[str, ...]
+    names: tuple[str, ...]
+    wants: AnswerType
+    negated: bool
+
+    @property
+    def decisive(self) -> tuple[str, ...]:
+        """Return the terms evidence is expected to hold: all but the focus, unless nothing else is left."""
+        return tuple(term for term in self.terms if term not in self.focus) or self.terms
+
+
+@lru_cache(maxsize=512)
+def read_question(text: str) -> Question:
+    """Return the shape of a question."""
+    found = dict.fromkeys(token.term for token in content_words(text))
+    quoted = tuple(dict.fromkeys(next(filter(None, match.groups())) for match in _QUOTED.finditer(text)))
+    return Question(
+        text=text,
+        terms=tuple(found),
+        focus=_focus_terms(text, tuple(found)),
+        identifiers=tuple(identifiers(text)),
+        quoted=quoted,
+        names=_names(text),
+        wants=answer_type(text),
+        negated=bool(_NEGATION.search(text)),
+    )
+
+
+def answer_type(text: str) -> AnswerType:
+    """Return the type of answer the question wants; "open" where its words do not tell."""
+    folded = " ".join(text.casefold().split())
+    return next((wanted for wanted, pattern in _TYPES if pattern.search(folded)), "open")
+
+
+def holds_type(wanted: AnswerType, sentence: str, question: str) -> bool:
+    """Tell whether a sentence holds something of the wanted type that the question does not hold itself."""
+    if wanted in ("yes_no", "open", "place"):
+        return True
+    known = {word.casefold().strip(".,?") for word in question.split()}
+    if wanted == "person":
+        return any(name.casefold() not in known for name in _CAPITALISED.findall(sentence))
+    found = (match.group(0).casefold() for match in _EVIDENCE[wanted].finditer(sentence))
+    return any(value not in known for value in found)
+
+
+def _focus_terms(text: str, found: tuple[str, ...]) -> frozenset[str]:
+    """Return terms that name the kind of the answer: the noun behind "which", and nouns of type."""
+    match = _FOCUS.search(text)
+    head = terms(match.group(1).split()[-1]) if match and match.group(1) else []
+    return frozenset(term for term in found if term in _NOUNS_OF_TYPE or term in head)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Return capitalised words that are not capitalised only because a sentence begins."""
+    starts = {0} | {match.end() for match in re.finditer(r"[.?!:]\s+|\n", text)}
+    shouted = text.upper() == text
+    found = [
+        match.group(0)
+        for match in _CAPITALISED.finditer(text)
+        if not shouted
+        and (match.start() not in starts or match.group(0)[1:].casefold() != match.group(0)[1:])
+    ]
+    return tuple(dict.fromkeys(name.removesuffix("'s").removesuffix("’s") for name in found if len(name) > 1))

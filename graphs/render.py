@@ -1,0 +1,188 @@
+"""Node: write status, text, footnotes, what is missing and what was spent. Absence is stated here, never claimed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import cast
+
+from langgraph.runtime import Runtime
+
+from ..tools.answer import Answer
+from ..tools.evidence import Claim, ClaimKind, Status, Verdict
+from .footnotes import add_footnotes
+from .state import DraftState, NeedState, Run, RunState
+from .views import held_evidence
+
+REPLIES = {
+    "empty": "Ask a question: a sentence about what your sources hold.",
+    "greeting": "Hello. Ask me something about your sources.",
+    "thanks": "You are welcome.",
+    "task": "I answer questions from your sources; writing something new needs a model, and none is configured.",
+    "conversation": "The conversation does not hold that.",
+    "arithmetic": "I cannot compute that.",
+}
+_LIMITS = {"steps": "step limit", "tool_calls": "tool call limit", "seconds": "time limit"}
+_NOTHING_SAID = "The sources do not say."
+
+
+async def render(state: RunState, runtime: Runtime[Run]) -> RunState:
+    """Return the answer as JSON."""
+    run = runtime.context
+    path = run.step("render", state)
+    claims = await _claims(state, run, path)
+    answer = _quiet(state, claims) if state["route"] == "none" else _searched(state, claims, run)
+    answer = replace(
+        answer,
+        notes=(*state.get("notes", []), *answer.notes),
+        spent=run.ledger.spent(),
+        revision=run.ports.library.revision,
+        run=state["run"],
+        question=state["standalone"],
+    )
+    return {"answer": answer.to_json()}
+
+
+async def _claims(state: RunState, run: Run, path: str) -> tuple[Claim, ...]:
+    """Return the claims that passed their check, with footnotes; those of withdrawn files are gone."""
+    held = {item.s: item for item in await held_evidence(state, run, path)}
+    kept = [_claim(draft) for draft in state["drafts"] if draft["verdict"] == "supported"]
+    kept = [claim for claim in kept if all(_readable(cite, held) for cite in claim.cites)]
+    noted = await add_footnotes(kept, held, run, f"{path}.quotes")
+    changed = {held[s].reading.document.path for s in held if held[s].reading.document.id in state["changed"]}
+    return tuple(_mark_changed(claim, changed) for claim in noted)
+
+
+def _readable(cite: str, held: dict[int, object] | object) -> bool:
+    s = int(cite[1:].partition(".")[0])
+    return s == 0 or s in cast("dict[int, object]", held)
+
+
+def _claim(draft: DraftState) -> Claim:
+    return Claim(
+        text=draft["text"],
+        cites=tuple(draft["cites"]),
+        kind=cast(ClaimKind, draft["kind"]),
+        formula=draft["formula"],
+        need=draft["need"],
+        qualifies=draft["qualifies"],
+        verdict=cast(Verdict, draft["verdict"]),
+        reason=draft["reason"],
+    )
+
+
+def _mark_changed(claim: Claim, changed: set[str]) -> Claim:
+    notes = tuple(replace(note, changed=note.document in changed) for note in claim.footnotes)
+    return replace(claim, footnotes=notes)
+
+
+def _quiet(state: RunState, claims: tuple[Claim, ...]) -> Answer:
+    """Answer from the user's own words, or say in one sentence what is wanted."""
+    reply = state["reply"]
+    if claims:
+        return Answer("answered", _text_of(claims), f"from the conversation ({reply})", claims)
+    status: Status = (
+        "asks" if reply == "empty" else "answered" if reply in ("greeting", "thanks") else "abstained"
+    )
+    return Answer(status, REPLIES.get(reply, REPLIES["task"]), f"no sources needed ({reply})")
+
+
+def _searched(state: RunState, claims: tuple[Claim, ...], run: Run) -> Answer:
+    """Answer from the sources with a status that tells how much of the question they carry."""
+    answering = tuple(claim for claim in claims if claim.need is not None)
+    nearest = tuple(claim for claim in claims if claim.need is None)
+    unmet = [need for need in state["needs"] if not _is_answered(need, state, answering)]
+    status = _status(state, answering, unmet, run)
+    missing = [*(_missing(need, state) for need in unmet), *_unasked(state)]
+    text = "\n\n".join(
+        part for part in (_text_of(answering), _absence(state, unmet, answering, nearest)) if part
+    )
+    return Answer(
+        status=status,
+        text=text,
+        reason=_reason(status, unmet, run),
+        claims=claims,
+        missing=tuple(dict.fromkeys(missing)),
+        notes=_file_notes(state, claims),
+    )
+
+
+def _is_answered(need: NeedState, state: RunState, claims: Sequence[Claim]) -> bool:
+    """Tell whether a claim answers a need: its own, or one that rests on the same sentences."""
+    carried = {cite for claim in claims for cite in claim.cites}
+    drafted = [draft for draft in state["drafts"] if draft["need"] == need["id"]]
+    if any(claim.need == need["id"] for claim in claims):
+        return True
+    shared = any(need["id"] in item["needs"] and _cited_in(item["s"], carried) for item in state["evidence"])
+    return need["met"] and shared and not drafted and need["id"] not in state["missing"]
+
+
+def _cited_in(s: int, cites: set[str]) -> bool:
+    return any(cite.startswith(f"S{s}.") for cite in cites)
+
+
+def _status(state: RunState, answering: Sequence[Claim], unmet: Sequence[NeedState], run: Run) -> Status:
+    if unmet and run.ledger.stopped_by:
+        return "stopped"
+    if not answering:
+        return "abstained"
+    return "partial" if unmet else "answered"
+
+
+def _text_of(claims: Sequence[Claim]) -> str:
+    """Return one paragraph a claim, each with the marks of its footnotes."""
+    return "\n\n".join(claim.text + "".join(f" [{note.n}]" for note in claim.footnotes) for claim in claims)
+
+
+def _absence(
+    state: RunState, unmet: Sequence[NeedState], answering: Sequence[Claim], nearest: Sequence[Claim]
+) -> str:
+    """Say plainly what was not found, and what comes nearest to it."""
+    if not unmet:
+        return ""
+    if answering:
+        plainly = "The sources do not say: " + " ".join(need["text"] for need in unmet)
+    else:
+        reasons = [need["missing"] for need in unmet if need["missing"]]
+        plainly = f"{_NOTHING_SAID[:-1]} ({reasons[0]})." if reasons else _NOTHING_SAID
+    if nearest:
+        plainly += "\n\nWhat they do say:\n\n" + _text_of(nearest)
+    return plainly
+
+
+def _missing(need: NeedState, state: RunState) -> str:
+    reason = need["missing"] or state["missing"].get(need["id"], "")
+    return f"{need['text']} ({reason})" if reason else need["text"]
+
+
+def _unasked(state: RunState) -> list[str]:
+    """Name the sources that failed or were not asked: they are not taken for empty ones."""
+    words = {
+        "timeout": "timed out",
+        "failed": "failed",
+        "refused": "refused the call",
+        "not_run": "was not asked",
+    }
+    return [
+        f"{failure['tool']} {words.get(failure['status'], failure['status'])}: {failure['why']}"
+        for failure in state.get("failures", [])
+    ]
+
+
+def _reason(status: Status, unmet: Sequence[NeedState], run: Run) -> str:
+    if status == "stopped":
+        return f"stopped: {_LIMITS.get(run.ledger.stopped_by or '', 'limit')}"
+    if status == "answered":
+        return "every part of the question is carried by a cited source"
+    if status == "partial":
+        return f"{len(unmet)} part of the question is not in the sources"
+    return "the evidence does not carry an answer"
+
+
+def _file_notes(state: RunState, claims: Sequence[Claim]) -> tuple[str, ...]:
+    """Tell which cited files changed or vanished since they were indexed."""
+    changed = sorted({note.document for claim in claims for note in claim.footnotes if note.changed})
+    notes = [f"{path} changed since it was indexed; run `quaere sync`" for path in changed]
+    if state.get("withdrawn"):
+        notes.append("a cited file is gone; its citation was withdrawn, run `quaere sync`")
+    return tuple(notes)

@@ -1,0 +1,60 @@
+"""Node: decide how much searching a question needs, and name its needs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from langgraph.runtime import Runtime
+
+from ..tools.analyze import terms
+from .policy import Decision, Route, RouteView
+from .question import read_question
+from .state import MOST_ROUNDS, NeedState, Run, RunState, remember, turns_of
+from .views import lexicon_of
+
+QUIET = ("empty", "greeting", "thanks", "conversation", "arithmetic")
+"""Replies that read the user's own words and nothing else; a task may still name what the corpus knows."""
+
+
+async def route(state: RunState, runtime: Runtime[Run]) -> RunState:
+    """Set the starting allowance of rounds and the needs of the question."""
+    run = runtime.context
+    path = run.step("route", state)
+    decision = await run.policy.route(RouteView(state["question"], turns_of(state)))
+    decision = await _guard(decision, run, path)
+    value = decision.value
+    notes = () if value.kind == "none" else await run.ports.library.notes(f"{path}.notes")
+    return {
+        "route": value.kind,
+        "reply": value.reply if value.kind == "none" else "",
+        "standalone": value.standalone,
+        "needs": [_need_state(need.id, need.text, need.subject) for need in value.needs],
+        "rounds_allowed": {"none": 0, "one": 1, "iterative": MOST_ROUNDS}[value.kind],
+        "round": 0 if value.kind == "none" else 1,
+        "notes": list(notes),
+        "decisions": remember(
+            path, decision, {"kind": value.kind, "needs": [need.text for need in value.needs]}
+        ),
+    }
+
+
+async def _guard(decision: Decision[Route], run: Run, path: str) -> Decision[Route]:
+    """Search all the same when a question that was to be answered without names something the corpus knows."""
+    value = decision.value
+    if value.kind != "none" or value.reply in QUIET:
+        return decision
+    shape = read_question(value.standalone)
+    named = [*shape.identifiers, *shape.names]
+    lexicon = await lexicon_of(named, run, path)
+    if not any(set(terms(name)) - lexicon.unknown for name in named):
+        return decision
+    return replace(
+        decision,
+        value=replace(value, kind="one", reply=""),
+        reason=f"the sources know “{named[0]}”",
+        rejected=(f"none: {decision.reason}",),
+    )
+
+
+def _need_state(identity: str, text: str, subject: str) -> NeedState:
+    return {"id": identity, "text": text, "subject": subject, "met": False, "missing": ""}
