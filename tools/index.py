@@ -1,0 +1,125 @@
+"""Turn one file into a draft of a version (parse, split, analyse); encode passages that have no vector."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from .analyze import ANALYZER, terms
+from .corpus import Corpus, Known, Waiting
+from .embed import Encoder
+from .errors import DamagedFileError, UnreadableError
+from .parse import parse, parser_mark
+from .split import SPLITTER, CountTokens, Limits, split
+from .standing import Observation, Stamp, content_hash
+from .writer import Draft, File, encoder_input
+
+Progress = Callable[[str, int, int, str], None]
+"""Called with the stage (`read` or `encode`), how many are done, of how many, and what was done last."""
+
+ESTIMATED_TOKENS = 256
+WINDOW = 4096
+BATCH = 256
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSettings:
+    """What shapes an index: which files, how large, passages of how many tokens (an encoder may allow fewer).
+
+    `retry` tries files again that failed before even when they look the same.
+    """
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    max_file_bytes: int = 100_000_000
+    passage_tokens: int = 200
+    retry: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Shaping:
+    """How texts become passages now, and the mark that versions made so carry."""
+
+    limits: Limits
+    count: CountTokens
+    mark: str
+    stem: str
+    by_encoder: bool
+
+    def is_fresh(self, known: Known) -> bool:
+        """Tell whether a version has the passages that parser, splitter, analyser and encoder would make.
+
+        Without an encoder the passages cut for any encoder are as good.
+        """
+        if known.parser != parser_mark(known.file.path):
+            return False
+        return known.mark == self.mark if self.by_encoder else known.mark.startswith(self.stem)
+
+
+def shaping(settings: IndexSettings, encoder: Encoder | None) -> Shaping:
+    """Return how passages are shaped for an encoder; without one tokens are taken for three characters."""
+    stem = f"{SPLITTER} {ANALYZER} target={settings.passage_tokens} "
+    if encoder is None:
+        limits = Limits(tokens=max(ESTIMATED_TOKENS, settings.passage_tokens), target=settings.passage_tokens)
+        return Shaping(limits, estimate_tokens, f"{stem}tokens={limits.tokens} estimated", stem, False)
+    limits = Limits(tokens=encoder.max_tokens, target=min(settings.passage_tokens, encoder.max_tokens))
+    mark = f"{stem}tokens={limits.tokens} {encoder.fingerprint}"
+    return Shaping(limits, encoder.count_tokens, mark, stem, True)
+
+
+def estimate_tokens(texts: Sequence[str]) -> list[int]:
+    """Return about how many tokens an unknown encoder would make of each text."""
+    return [len(text) // 3 + 2 for text in texts]
+
+
+def draft(file: File, observed: Observation, data: bytes, shape: Shaping) -> Draft:
+    """Return a file ready to be stored; UnreadableError when no text can be made of it."""
+    parsed = parse(data, file.path)
+    try:
+        parsed.text.encode()
+    except UnicodeEncodeError as error:
+        raise DamagedFileError("holds broken characters (lone surrogates)") from error
+    cut = split(parsed, shape.count, shape.limits)
+    if not cut.passages:
+        raise UnreadableError("no text to search in it")
+    indexed = [terms(encoder_input(one.prefix, parsed.text[one.start : one.end])) for one in cut.passages]
+    return Draft(file, observed, parsed, cut, parser_mark(file.path), shape.mark, indexed)
+
+
+def observe(data: bytes, stamp: Stamp, started_ns: int) -> Observation:
+    """Return what was read of a file by a reading that began at `started_ns`."""
+    return Observation(stamp, started_ns, content_hash(data))
+
+
+def encode_missing(corpus: Corpus, encoder: Encoder, progress: Progress) -> Iterator[float]:
+    """Encode the passages that have no vector yet; yield the seconds in the encoder after each stored batch.
+
+    Stopped anywhere, the next run goes on with what is missing.
+    """
+    ready, total = corpus.vectors_ready(encoder.fingerprint)
+    for batch in _batches(corpus, encoder.fingerprint):
+        yield _encode(corpus, encoder, batch)
+        ready += len(batch)
+        progress("encode", min(ready, total), total, "")
+    if total and corpus.space != encoder.fingerprint:
+        with corpus.write() as writer:
+            writer.switch_space(encoder.fingerprint)
+
+
+def _batches(corpus: Corpus, space: str) -> Iterator[list[Waiting]]:
+    waiting, after = corpus.waiting(space, 0, WINDOW)
+    while waiting:
+        # Inputs of like length share a batch, so that little of it is padding.
+        waiting.sort(key=lambda one: len(one.prefix) + len(one.text))
+        yield from (waiting[at : at + BATCH] for at in range(0, len(waiting), BATCH))
+        waiting, after = corpus.waiting(space, after, WINDOW)
+
+
+def _encode(corpus: Corpus, encoder: Encoder, batch: Sequence[Waiting]) -> float:
+    started = time.perf_counter()
+    vectors = encoder.encode_documents([encoder_input(one.prefix, one.text) for one in batch])
+    seconds = time.perf_counter() - started
+    with corpus.write() as writer:
+        writer.put_vectors(encoder.fingerprint, [(one.key, vectors[at]) for at, one in enumerate(batch)])
+    return seconds

@@ -1,0 +1,96 @@
+"""Rows of `corpus.db` as the words of evidence."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from .evidence import Document, Passage, Reading, Span, Version
+from .standing import Observation, Stamp, Standing, standing
+from .units import Unit, joint_locator
+
+Row = tuple[Any, ...]
+
+PASSAGE = """p.id, p.version, p.start, p."end", p.ordinal, p.heading, p.first, p.last,
+    p.parent_start, p.parent_end, v.document"""
+
+
+def passage_of(row: Row) -> Passage:
+    """Return the passage in a row of the columns PASSAGE."""
+    id, version, start, end, ordinal, heading, first, last, parent_start, parent_end, document = row[:11]
+    return Passage(
+        id=id,
+        span=Span(version, start, end),
+        ordinal=ordinal,
+        heading=tuple(json.loads(heading)),
+        sentences=(first, last),
+        parent=Span(version, parent_start, parent_end),
+        origin=document,
+    )
+
+
+def reading_of(passage: Passage, document: Document, text: str, units: Sequence[Unit]) -> Reading:
+    """Return a passage with its texts, cut from the whole text of its version."""
+    sentences = tuple(unit.sentence for unit in units)
+    return Reading(
+        passage=passage,
+        document=document,
+        text=text[passage.span.start : passage.span.end],
+        sentences=sentences,
+        texts=tuple(text[one.source.start : one.source.end] for one in sentences),
+        governing=tuple(tuple(text[span.start : span.end] for span in one.governed_by) for one in sentences),
+        locator=joint_locator(unit.locator for unit in units),
+    )
+
+
+def read_documents(db: sqlite3.Connection, versions: Iterable[int]) -> dict[int, Document]:
+    """Return the documents of the given versions by document id, titled as the version is."""
+    rows = db.execute(
+        """SELECT d.id, d.source, d.path, v.title, d.labels
+           FROM versions v JOIN documents d ON d.id = v.document
+           WHERE v.id IN (SELECT value FROM json_each(?))""",
+        (json.dumps(list(versions)),),
+    )
+    return {id: Document(id, *names, labels=json.loads(labels)) for id, *names, labels in rows}
+
+
+def read_version(db: sqlite3.Connection, id: int) -> Version | None:
+    """Return a stored version, dead or alive."""
+    row = db.execute(
+        """SELECT v.id, v.document, v.content_hash, t.hash, v.media_type, v.parser, v.splitter,
+                  v.observed_ns, v.valid_from, v.valid_until, v.born, v.died
+           FROM versions v JOIN texts t ON t.id = v.text WHERE v.id = ?""",
+        (id,),
+    ).fetchone()
+    if row is None:
+        return None
+    values = list(row)
+    values[7] = moment(row[7])
+    return Version(*values)
+
+
+def look_at_files(rows: Iterable[Row]) -> dict[int, Standing]:
+    """Compare files on disk with their versions; columns OBSERVED, result by document id."""
+    return {row[0]: standing(file_of(row[1], row[2]), observation_of(row[3:])) for row in rows}
+
+
+OBSERVED = "v.document, s.root, d.file, v.size, v.mtime_ns, v.ctime_ns, v.observed_ns, v.content_hash"
+
+
+def observation_of(row: Row) -> Observation:
+    """Return what was read of a file from (size, mtime_ns, ctime_ns, observed_ns, content_hash)."""
+    return Observation(Stamp(*row[:3]), row[3], row[4])
+
+
+def file_of(root: bytes, file: bytes) -> bytes:
+    """Return where a file lies; a source that is one file has no path below its root."""
+    return os.path.join(root, file) if file else root
+
+
+def moment(ns: int) -> str:
+    """Return a time in ns since 1970 as ISO 8601 in UTC, to the second."""
+    return datetime.fromtimestamp(ns // 1_000_000_000, UTC).isoformat().replace("+00:00", "Z")

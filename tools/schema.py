@@ -1,0 +1,212 @@
+"""The file `corpus.db`: its tables, how one is made whole or not at all, and when a file is refused.
+
+A file that is not ours, newer than us or damaged is never taken for an empty one and never written to.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import struct
+import uuid
+from contextlib import suppress
+from pathlib import Path
+
+from . import postings, vector
+from .errors import BusyError, QuaereError, SourceUnavailableError, WorkspaceError
+
+APPLICATION = 0x51554152
+"""SQLite's `application_id` of our files: the letters QUAR."""
+
+FORMAT = 1
+"""SQLite's `user_version` of our files; raised when older programs could no longer read them."""
+
+BUSY_SECONDS = 5.0
+
+TABLES = """
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE revisions(id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL);
+CREATE TABLE sources(
+    name TEXT PRIMARY KEY, root BLOB NOT NULL, inode INTEGER NOT NULL, added_at TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE documents(
+    id INTEGER PRIMARY KEY AUTOINCREMENT, source TEXT NOT NULL, path TEXT NOT NULL, file BLOB NOT NULL,
+    labels TEXT NOT NULL, current INTEGER
+);
+CREATE UNIQUE INDEX documents_standing ON documents(source, path) WHERE current IS NOT NULL;
+CREATE INDEX documents_path ON documents(source, path);
+CREATE TABLE texts(id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, body TEXT NOT NULL);
+CREATE TABLE versions(
+    id INTEGER PRIMARY KEY AUTOINCREMENT, document INTEGER NOT NULL,
+    text INTEGER NOT NULL, title TEXT NOT NULL,
+    content_hash TEXT NOT NULL, media_type TEXT NOT NULL, parser TEXT NOT NULL, splitter TEXT NOT NULL,
+    size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL, observed_ns INTEGER NOT NULL,
+    valid_from TEXT, valid_until TEXT, born INTEGER NOT NULL, died INTEGER,
+    first_passage INTEGER NOT NULL, passages INTEGER NOT NULL, warnings TEXT NOT NULL
+);
+CREATE INDEX versions_document ON versions(document);
+CREATE INDEX versions_alive ON versions(born) WHERE died IS NULL;
+CREATE INDEX versions_dead ON versions(died) WHERE died IS NOT NULL;
+CREATE TABLE passages(
+    id INTEGER PRIMARY KEY AUTOINCREMENT, version INTEGER NOT NULL, ordinal INTEGER NOT NULL,
+    start INTEGER NOT NULL, "end" INTEGER NOT NULL, heading TEXT NOT NULL,
+    first INTEGER NOT NULL, last INTEGER NOT NULL, parent_start INTEGER NOT NULL, parent_end INTEGER NOT NULL,
+    prefix TEXT NOT NULL, input_key BLOB NOT NULL, sentences TEXT NOT NULL
+);
+CREATE TABLE failures(
+    source TEXT NOT NULL, path TEXT NOT NULL, reason TEXT NOT NULL, size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL, parser TEXT NOT NULL, seen_at TEXT NOT NULL,
+    PRIMARY KEY(source, path)
+) WITHOUT ROWID;
+"""
+
+
+def make_folder(folder: Path) -> None:
+    """Make a `.quaere` folder for its owner alone, unseen by git; refuse one that holds something else."""
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        if not (folder / ".gitignore").exists():
+            if any(folder.iterdir()):
+                raise WorkspaceError(
+                    f"{folder} was not made by quaere; move it away or choose another folder"
+                )
+            (folder / ".gitignore").write_text("*\n")
+    except FileExistsError as error:
+        raise WorkspaceError(f"{folder} is a file, not a folder; move it away") from error
+    except OSError as error:
+        raise WorkspaceError(
+            f"{folder} cannot be made ({error.strerror}); choose a folder you may write"
+        ) from error
+
+
+def create_file(path: Path) -> None:
+    """Make an empty corpus at `path` in one step: a kill leaves either no file or a whole one."""
+    if path.with_name(path.name + "-wal").exists():
+        raise WorkspaceError(
+            f"{path} is missing but its log {path.name}-wal is there; move both away to start anew"
+        )
+    draft = path.with_name(f"{path.name}.{os.getpid()}.new")
+    draft.unlink(missing_ok=True)
+    os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    _fill(draft)
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        return
+    except OSError:
+        if not path.exists():
+            os.replace(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _fill(path: Path) -> None:
+    db = sqlite3.connect(path, isolation_level=None)
+    try:
+        db.executescript(f"BEGIN;{TABLES}{postings.SCHEMA}{vector.SCHEMA}COMMIT;")
+        db.execute(f"PRAGMA application_id = {APPLICATION}")
+        db.execute(f"PRAGMA user_version = {FORMAT}")
+        db.execute("INSERT INTO meta VALUES ('workspace', ?)", (uuid.uuid4().hex,))
+        db.execute("PRAGMA journal_mode = WAL")
+    finally:
+        db.close()
+
+
+def check_file(path: Path) -> None:
+    """Refuse a file that is foreign, newer or cut short, by a look at its header and its tables."""
+    try:
+        with path.open("rb") as file:
+            header = file.read(100)
+        size = path.stat().st_size
+    except OSError as error:
+        raise WorkspaceError(f"{path} cannot be opened ({error.strerror}); check its permissions") from error
+    if len(header) < 100 or header[:16] != b"SQLite format 3\x00":
+        raise WorkspaceError(f"{path} is not a quaere database or is damaged; move it away and add again")
+    _check_marks(path, header)
+    _check_length(path, header, size)
+
+
+def _check_marks(path: Path, header: bytes) -> None:
+    version, application = struct.unpack(">I4xI", header[60:72])
+    if application != APPLICATION:
+        raise WorkspaceError(f"{path} is not a quaere database; move it away or choose another folder")
+    if version > FORMAT:
+        raise WorkspaceError(
+            f"{path} has format {version} and this program reads up to {FORMAT}; upgrade quaere to open it"
+        )
+
+
+def _check_length(path: Path, header: bytes, size: int) -> None:
+    log = path.with_name(path.name + "-wal")
+    if log.exists() and log.stat().st_size:
+        return  # the header may run ahead of the file until the log is replayed
+    page = struct.unpack(">H", header[16:18])[0]
+    pages = struct.unpack(">I", header[28:32])[0]
+    if size < (65536 if page == 1 else page) * pages:
+        raise WorkspaceError(f"{path} is damaged: it is cut short; {WAY_OUT}")
+
+
+WAY_OUT = "restore it from a backup, or move the .quaere folder away and add your folders again"
+
+
+def connect(path: Path, busy_seconds: float = BUSY_SECONDS) -> sqlite3.Connection:
+    """Open a connection with our settings; on a disk that cannot be written it only reads."""
+    db = _open(f"{path.absolute().as_uri()}?mode=rw", busy_seconds)
+    try:
+        _read_tables(db)
+    except sqlite3.OperationalError as error:
+        db.close()
+        if not _may_be_unwritable(path, error):
+            raise
+        db = _connect_unwritable(path, busy_seconds)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _open(uri: str, busy_seconds: float) -> sqlite3.Connection:
+    db = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=busy_seconds)
+    db.execute("PRAGMA trusted_schema = OFF")
+    db.execute("PRAGMA synchronous = NORMAL")
+    return db
+
+
+def _read_tables(db: sqlite3.Connection) -> None:
+    db.execute("SELECT value FROM meta WHERE key = 'workspace'").fetchone()
+    db.execute("SELECT max(id) FROM revisions").fetchone()
+
+
+def _may_be_unwritable(path: Path, error: sqlite3.OperationalError) -> bool:
+    unwritable = not (os.access(path.parent, os.W_OK) and os.access(path, os.W_OK))
+    return unwritable or "readonly" in str(error)
+
+
+def _connect_unwritable(path: Path, busy_seconds: float) -> sqlite3.Connection:
+    uri = path.absolute().as_uri()
+    log = path.with_name(path.name + "-wal")
+    # Without a log nobody writes; only `immutable` reads a WAL database where no index can be made beside it.
+    mode = "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
+    db = _open(f"{uri}?{mode}", busy_seconds)
+    with suppress(sqlite3.OperationalError):
+        db.execute("PRAGMA query_only = ON")
+    try:
+        _read_tables(db)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def explain(error: sqlite3.Error, path: Path) -> QuaereError:
+    """Return the error of ours that says in one sentence what SQLite met in the file."""
+    said = str(error)
+    if "locked" in said or "busy" in said:
+        return BusyError(f"another process writes to {path}; try again when it has finished")
+    if "interrupted" in said:
+        return SourceUnavailableError("corpus", "the search was interrupted")
+    if "readonly" in said or "unable to open" in said:
+        return WorkspaceError(f"{path} cannot be written ({said}); check the permissions of its folder")
+    if "full" in said:
+        return WorkspaceError(f"{path} cannot grow, the disk is full; free some space and run `quaere sync`")
+    return WorkspaceError(f"{path} is damaged ({said}); {WAY_OUT}")

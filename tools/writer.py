@@ -1,0 +1,256 @@
+"""Change the corpus inside one transaction; every change of one transaction belongs to one new revision."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .evidence import Parsed
+from .postings import merge_segments, write_segment
+from .split import PassageCut, Split
+from .standing import Observation, Stamp
+from .units import pack
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of a source: its path as shown, and as the bytes the file system knows it by, below the root."""
+
+    source: str
+    path: str
+    name: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A file read, parsed, split and analysed, ready to become a version.
+
+    `parser` is the mark of the parser for the path, `mark` names all else that shaped the passages; `terms`
+    holds the index terms of each passage, prefix included.
+    """
+
+    file: File
+    observed: Observation
+    parsed: Parsed
+    split: Split
+    parser: str
+    mark: str
+    terms: Sequence[Sequence[str]]
+    labels: Mapping[str, str] = field(default_factory=dict)
+    valid_from: str | None = None
+    valid_until: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A file that could not be read, why, and its state then (to see whether trying again can help)."""
+
+    path: str
+    reason: str
+    stamp: Stamp
+    parser: str
+
+
+class Writer:
+    """Write within the transaction that `Corpus.write` opened."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._revision: int | None = None
+
+    @property
+    def revision(self) -> int:
+        """Return the number of the revision being written; asking for it makes one."""
+        if self._revision is None:
+            self._revision = self._db.execute("INSERT INTO revisions(at) VALUES (?)", (_now(),)).lastrowid
+        assert self._revision is not None
+        return self._revision
+
+    def put_source(self, name: str, root: bytes, inode: int) -> None:
+        """Add a source or note where its root lies now."""
+        self._db.execute(
+            """INSERT INTO sources VALUES (?, ?, ?, ?)
+               ON CONFLICT(name) DO UPDATE SET root = excluded.root, inode = excluded.inode""",
+            (name, root, inode, _now()),
+        )
+
+    def put_document(self, draft: Draft, document: int | None = None) -> int:
+        """Store a version, replacing the living one of its document, and return the version's id.
+
+        Without `document` the file's path decides which one it is; a path that came back is the one it was.
+        """
+        id = self._document(draft, document)
+        self._end_versions(id)
+        version = self._insert_version(id, draft)
+        first = self._insert_passages(version, draft)
+        self._db.execute(
+            "UPDATE versions SET first_passage = ?, passages = ? WHERE id = ?",
+            (first, len(draft.split.passages), version),
+        )
+        write_segment(self._db, [(first + at, version, terms) for at, terms in enumerate(draft.terms)])
+        self._db.execute(
+            "UPDATE documents SET current = ?, path = ?, file = ?, labels = ? WHERE id = ?",
+            (version, draft.file.path, draft.file.name, _json(dict(draft.labels)), id),
+        )
+        self.clear_failure(draft.file.source, draft.file.path)
+        return version
+
+    def move_document(self, document: int, file: File, stamp: Stamp, observed_ns: int) -> None:
+        """Give a document another path; its versions, passages and vectors stay."""
+        _ = self.revision
+        self._db.execute(
+            "UPDATE documents SET path = ?, file = ? WHERE id = ?", (file.path, file.name, document)
+        )
+        self.restamp(document, stamp, observed_ns)
+        self.clear_failure(file.source, file.path)
+
+    def delete_document(self, document: int) -> None:
+        """Put a tombstone on a document: it blocks at once, its texts stay for those who own the corpus."""
+        self._end_versions(document)
+        self._db.execute("UPDATE documents SET current = NULL WHERE id = ?", (document,))
+
+    def restamp(self, document: int, stamp: Stamp, observed_ns: int) -> None:
+        """Note that a file was looked at again and holds what it held; makes no revision."""
+        self._db.execute(
+            """UPDATE versions SET size = ?, mtime_ns = ?, ctime_ns = ?, observed_ns = ?
+               WHERE id = (SELECT current FROM documents WHERE id = ?)""",
+            (stamp.size, stamp.mtime_ns, stamp.ctime_ns, observed_ns, document),
+        )
+
+    def put_vectors(self, space: str, vectors: Iterable[tuple[bytes, NDArray[np.float32]]]) -> None:
+        """Store vectors by the key of the text they encode."""
+        _ = self.revision
+        rows = [(space, key, vector.astype("<f4").tobytes()) for key, vector in vectors]
+        self._db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
+
+    def switch_space(self, space: str) -> None:
+        """Make an encoder's vectors the ones that are searched when none is named."""
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES ('space', ?)", (space,))
+
+    def put_failure(self, source: str, failure: Failure) -> None:
+        """Remember that a file could not be read; makes no revision."""
+        stamp = failure.stamp
+        self._db.execute(
+            "INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                source,
+                failure.path,
+                failure.reason,
+                stamp.size,
+                stamp.mtime_ns,
+                stamp.ctime_ns,
+                failure.parser,
+                _now(),
+            ),
+        )
+
+    def clear_failure(self, source: str, path: str) -> None:
+        """Forget the failure of a file that was read or is gone; makes no revision."""
+        self._db.execute("DELETE FROM failures WHERE source = ? AND path = ?", (source, path))
+
+    def merge(self) -> int:
+        """Merge the keyword index where it has many segments, and return how many were merged."""
+        merged: int = merge_segments(self._db)
+        if merged:
+            _ = self.revision  # readers that remember the segments must look again
+        return merged
+
+    def _document(self, draft: Draft, document: int | None) -> int:
+        if document is not None:
+            return document
+        file = draft.file
+        row = self._db.execute(
+            "SELECT id FROM documents WHERE source = ? AND path = ? ORDER BY current IS NULL, id DESC",
+            (file.source, file.path),
+        ).fetchone()
+        if row:
+            return int(row[0])
+        return _inserted(
+            self._db.execute(
+                "INSERT INTO documents(source, path, file, labels) VALUES (?, ?, ?, '{}')",
+                (file.source, file.path, file.name),
+            )
+        )
+
+    def _end_versions(self, document: int) -> None:
+        self._db.execute(
+            "UPDATE versions SET died = ? WHERE document = ? AND died IS NULL", (self.revision, document)
+        )
+
+    def _insert_version(self, document: int, draft: Draft) -> int:
+        parsed, observed, stamp = draft.parsed, draft.observed, draft.observed.stamp
+        values = {
+            "document": document,
+            "text": self._insert_text(parsed.text),
+            "title": parsed.title,
+            "content_hash": observed.content_hash,
+            "media_type": parsed.media_type,
+            "parser": draft.parser,
+            "splitter": draft.mark,
+            "size": stamp.size,
+            "mtime_ns": stamp.mtime_ns,
+            "ctime_ns": stamp.ctime_ns,
+            "observed_ns": observed.observed_ns,
+            "valid_from": draft.valid_from,
+            "valid_until": draft.valid_until,
+            "born": self.revision,
+            "first_passage": 0,
+            "passages": 0,
+            "warnings": _json(parsed.warnings),
+        }
+        columns, marks = ", ".join(values), ", ".join("?" * len(values))
+        return _inserted(
+            self._db.execute(f"INSERT INTO versions({columns}) VALUES ({marks})", tuple(values.values()))
+        )
+
+    def _insert_text(self, body: str) -> int:
+        hash = blake2b(body.encode(), digest_size=16).hexdigest()
+        self._db.execute("INSERT OR IGNORE INTO texts(hash, body) VALUES (?, ?)", (hash, body))
+        return int(self._db.execute("SELECT id FROM texts WHERE hash = ?", (hash,)).fetchone()[0])
+
+    def _insert_passages(self, version: int, draft: Draft) -> int:
+        newest = self._db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'passages'").fetchone()
+        first = (newest[0] if newest else 0) + 1
+        rows = [
+            _passage_row(first + ordinal, version, ordinal, draft, cut)
+            for ordinal, cut in enumerate(draft.split.passages)
+        ]
+        self._db.executemany("INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        return first
+
+
+def encoder_input(prefix: str, text: str) -> str:
+    """Return what is encoded and indexed for a passage: its context, then its text."""
+    return f"{prefix}\n{text}" if prefix else text
+
+
+def input_key(prefix: str, text: str) -> bytes:
+    """Return the key under which the vector of a passage is stored: equal inputs are encoded once."""
+    return blake2b(encoder_input(prefix, text).encode(), digest_size=16).digest()
+
+
+def _passage_row(id: int, version: int, ordinal: int, draft: Draft, cut: PassageCut) -> tuple[object, ...]:
+    text = draft.parsed.text[cut.start : cut.end]
+    sentences = pack(draft.split.sentences[cut.first : cut.last])
+    place = (id, version, ordinal, cut.start, cut.end, _json(cut.heading), cut.first, cut.last)
+    return (*place, *cut.parent, cut.prefix, input_key(cut.prefix, text), sentences)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def _inserted(cursor: sqlite3.Cursor) -> int:
+    assert cursor.lastrowid is not None
+    return cursor.lastrowid
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
