@@ -55,7 +55,9 @@ def read_documents(db: sqlite3.Connection, versions: Iterable[int]) -> dict[int,
            WHERE v.id IN (SELECT value FROM json_each(?))""",
         (json.dumps(list(versions)),),
     )
-    return {id: Document(id, *names, labels=json.loads(labels)) for id, *names, labels in rows}
+    return {
+        id: Document(id, source, path, title, json.loads(labels)) for id, source, path, title, labels in rows
+    }
 
 
 def read_version(db: sqlite3.Connection, id: int) -> Version | None:
