@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .connections import Connections
-from .errors import WorkspaceError
 from .evidence import Access, Filter
 from .reader import Eyes, Ranking, Reader
 from .rows import moment, observation_of
@@ -94,10 +93,7 @@ class Corpus:
     @classmethod
     def open(cls, folder: Path, busy_seconds: float = BUSY_SECONDS) -> Corpus:
         """Open an existing corpus; WorkspaceError when it is missing, foreign, newer or damaged."""
-        path = folder / DATABASE
-        if not path.exists():
-            raise WorkspaceError(f"no index in {folder}; run `quaere add FOLDER` first")
-        check_file(path)
+        check_file(folder / DATABASE)
         return cls(folder, busy_seconds)
 
     @classmethod

@@ -9,7 +9,6 @@ import os
 import sqlite3
 import struct
 import uuid
-from contextlib import suppress
 from pathlib import Path
 
 from . import postings, vector
@@ -82,9 +81,7 @@ def make_folder(folder: Path) -> None:
 def create_file(path: Path) -> None:
     """Make an empty corpus at `path` in one step: a kill leaves either no file or a whole one."""
     if path.with_name(path.name + "-wal").exists():
-        raise WorkspaceError(
-            f"{path} is missing but its log {path.name}-wal is there; move both away to start anew"
-        )
+        raise WorkspaceError(f"{path} is missing but its log {path.name}-wal is there; move the log away")
     draft = path.with_name(f"{path.name}.{os.getpid()}.new")
     draft.unlink(missing_ok=True)
     os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -113,11 +110,13 @@ def _fill(path: Path) -> None:
 
 
 def check_file(path: Path) -> None:
-    """Refuse a file that is foreign, newer or cut short, by a look at its header and its tables."""
+    """Refuse a file that is missing, foreign, newer or cut short, by a look at its header."""
     try:
         with path.open("rb") as file:
             header = file.read(100)
         size = path.stat().st_size
+    except FileNotFoundError as error:
+        raise WorkspaceError(f"no index in {path.parent}; run `quaere add FOLDER` first") from error
     except OSError as error:
         raise WorkspaceError(f"{path} cannot be opened ({error.strerror}); check its permissions") from error
     if len(header) < 100 or header[:16] != b"SQLite format 3\x00":
@@ -151,51 +150,35 @@ WAY_OUT = "restore it from a backup, or move the .quaere folder away and add you
 
 def connect(path: Path, busy_seconds: float = BUSY_SECONDS) -> sqlite3.Connection:
     """Open a connection with our settings; on a disk that cannot be written it only reads."""
-    db = _open(f"{path.absolute().as_uri()}?mode=rw", busy_seconds)
+    uri = path.absolute().as_uri()
     try:
-        _read_tables(db)
+        return _open(f"{uri}?mode=rw", busy_seconds)
     except sqlite3.OperationalError as error:
-        db.close()
         if not _may_be_unwritable(path, error):
             raise
-        db = _connect_unwritable(path, busy_seconds)
-    except BaseException:
-        db.close()
-        raise
-    return db
+    log = path.with_name(path.name + "-wal")
+    # Without a log nobody writes; only `immutable` reads a WAL database where no index can be made beside it.
+    return _open(
+        f"{uri}?mode=ro{'' if log.exists() and log.stat().st_size else '&immutable=1'}", busy_seconds
+    )
 
 
 def _open(uri: str, busy_seconds: float) -> sqlite3.Connection:
     db = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=busy_seconds)
-    db.execute("PRAGMA trusted_schema = OFF")
-    db.execute("PRAGMA synchronous = NORMAL")
-    return db
-
-
-def _read_tables(db: sqlite3.Connection) -> None:
-    db.execute("SELECT value FROM meta WHERE key = 'workspace'").fetchone()
-    db.execute("SELECT max(id) FROM revisions").fetchone()
-
-
-def _may_be_unwritable(path: Path, error: sqlite3.OperationalError) -> bool:
-    unwritable = not (os.access(path.parent, os.W_OK) and os.access(path, os.W_OK))
-    return unwritable or "readonly" in str(error)
-
-
-def _connect_unwritable(path: Path, busy_seconds: float) -> sqlite3.Connection:
-    uri = path.absolute().as_uri()
-    log = path.with_name(path.name + "-wal")
-    # Without a log nobody writes; only `immutable` reads a WAL database where no index can be made beside it.
-    mode = "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
-    db = _open(f"{uri}?{mode}", busy_seconds)
-    with suppress(sqlite3.OperationalError):
-        db.execute("PRAGMA query_only = ON")
     try:
-        _read_tables(db)
+        db.execute("PRAGMA trusted_schema = OFF")
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.execute("SELECT value FROM meta WHERE key = 'workspace'").fetchone()
+        db.execute("SELECT max(id) FROM revisions").fetchone()
     except BaseException:
         db.close()
         raise
     return db
+
+
+def _may_be_unwritable(path: Path, error: sqlite3.OperationalError) -> bool:
+    writable = all(os.access(one, os.W_OK, effective_ids=True) for one in (path.parent, path))
+    return not writable or "readonly" in str(error)
 
 
 def explain(error: sqlite3.Error, path: Path) -> QuaereError:
