@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from .connections import Connections
 from .evidence import Access, Document, Filter, Locator, Passage, Reading, Span, Version
-from .keyword import Keyword
+from .keyword import K1, B, Keyword
 from .rows import OBSERVED, PASSAGE, Row, look_at_files, passage_of, read_documents, read_version, reading_of
 from .sight import Sight, active_space, current_revision, look
 from .standing import Standing
@@ -35,8 +35,8 @@ WHERE v.id = ? AND p.start < ? AND p."end" > ? ORDER BY p.id
 class Ranking:
     """How the channels rank: BM25's k1 and b, and the encoder fingerprint (None: the one last indexed)."""
 
-    k1: float = 1.5
-    b: float = 0.75
+    k1: float = K1
+    b: float = B
     space: str | None = None
 
 
@@ -60,7 +60,9 @@ class Reader:
         self._eyes = eyes
         self._local = threading.local()
         self._busy: set[sqlite3.Connection] = set()
+        self._matrix: Matrix | None = None
         self._lock = threading.Lock()
+        self._opening = threading.Lock()
         with self._reading() as db:
             self.revision = current_revision(db) if eyes.revision is None else eyes.revision
             self._sight = look(db, eyes.access, eyes.filter, self.revision)
@@ -87,7 +89,7 @@ class Reader:
             space = self._eyes.ranking.space or active_space(db)
             if space is None:
                 return []
-            return self._matrix(db, space).search(query, self._look(db).allowed, k)
+            return self._vectors(db, space).search(query, self._look(db).allowed, k)
 
     def passages(self, ids: Sequence[int]) -> dict[int, Passage]:
         """Return the passages by id, in the order asked, without those that may not be read."""
@@ -226,6 +228,13 @@ class Reader:
             self._local.keyword_seen = sight.seen
         keyword: Keyword = self._local.keyword
         return keyword
+
+    def _vectors(self, db: sqlite3.Connection, space: str) -> Matrix:
+        """Open the matrix once: later commits are beyond the pin, and the mask takes out what died."""
+        with self._opening:
+            if self._matrix is None:
+                self._matrix = Matrix.open(self._folder, db, space, current_revision(db))
+            return self._matrix
 
     def _rows(self, db: sqlite3.Connection, ids: Sequence[int]) -> list[Row]:
         allowed = self._look(db).allowed

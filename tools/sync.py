@@ -26,6 +26,10 @@ from .writer import Failure, File, Writer
 __all__ = ["IndexSettings", "Progress", "SyncReport", "add_source", "sync_all", "sync_source"]
 
 
+MERGE_EVERY = 512
+"""Files after which the keyword index is merged on the way: a merge reads all of it, yet many segments are slow."""
+
+
 @dataclass(frozen=True, slots=True)
 class SyncReport:
     """What a sync did: seen = new + changed + renamed + unchanged + failed + pending.
@@ -167,11 +171,14 @@ def _sync_source(run: _Run, source: Source) -> None:
     try:
         _delete(run, plan)
         for done, file in enumerate(plan.files, 1):
-            outcome = _bring(run, plan, file)
-            run.counts[outcome] += 1
+            run.counts[_bring(run, plan, file)] += 1
             run.progress("read", done, len(plan.files), file.path)
-    finally:
+            if done % MERGE_EVERY == 0:
+                _merge(run)
+    except KeyboardInterrupt:
         _settle(run, plan)
+        raise
+    _settle(run, plan)
 
 
 def _look(run: _Run, source: Source) -> Scan | None:
@@ -325,7 +332,11 @@ def _settle(run: _Run, plan: _Plan) -> None:
                 writer.restamp(document, stamp, observed_ns)
             for path in stale:
                 writer.clear_failure(plan.source.id, path)
-    if any(run.counts[name] for name in ("new", "changed", "renamed", "deleted")):
+    _merge(run)
+
+
+def _merge(run: _Run) -> None:
+    if any(run.counts[name] for name in ("new", "changed", "deleted")):
         _write(run, lambda writer: writer.merge())
 
 
