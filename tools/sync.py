@@ -27,7 +27,7 @@ __all__ = ["IndexSettings", "Progress", "SyncReport", "add_source", "sync_all", 
 
 
 MERGE_EVERY = 512
-"""Files after which the keyword index is merged on the way: a merge reads all of it, yet many segments are slow."""
+"""Files after which the keyword index is merged on the way; a merge reads all of it."""
 
 
 @dataclass(frozen=True, slots=True)
