@@ -18,7 +18,7 @@ from ..graphs.budget import Budget
 from ..graphs.policy import Policy, Turn
 from ..tools.corpus import Corpus, SourceSummary
 from ..tools.errors import UsageError
-from ..tools.evidence import OWNER, Access, Filter
+from ..tools.evidence import NO_FILTER, OWNER, Access, Filter
 from ..tools.index import IndexSettings, Progress
 from ..tools.reader import Ranking, Reader
 from .settings import Settings, load_settings
@@ -37,11 +37,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with what may be set for it: earlier turns, a narrowing filter, lower limits, another policy."""
+    """A question with what may be set for it: earlier turns, a narrowing filter, lower limits, a policy."""
 
     text: str
     history: Sequence[Turn] = ()
-    filter: Filter = Filter()
+    filter: Filter = NO_FILTER
     budget: Budget | None = None
     policy: Policy | None = None
 
@@ -62,7 +62,7 @@ class Agent:
     def open(
         cls, path: str | Path = ".", *, access: Access = OWNER, overrides: Mapping[str, object] | None = None
     ) -> Self:
-        """Open the workspace at a folder or the nearest one above it; UsageError when the folder is not there.
+        """Open the workspace at a folder or above it; UsageError when the folder is not there.
 
         A folder without an index opens as an empty collection; `add` makes the index.
         """
@@ -93,7 +93,7 @@ class Agent:
         question: str,
         *,
         history: Sequence[Turn] = (),
-        filter: Filter = Filter(),  # noqa: B008  (frozen)
+        filter: Filter = NO_FILTER,
         budget: Budget | None = None,
         sync: bool = False,
     ) -> Answer:
@@ -111,7 +111,7 @@ class Agent:
         question: str,
         *,
         history: Sequence[Turn] = (),
-        filter: Filter = Filter(),  # noqa: B008  (frozen)
+        filter: Filter = NO_FILTER,
         budget: Budget | None = None,
         sync: bool = False,
     ) -> Answer:
@@ -143,7 +143,7 @@ class Agent:
         )
         return await run_graph(self, question, Seat(self.corpus_or_empty, reader, encoder))
 
-    def search(self, query: str, *, filter: Filter = Filter(), k: int = 10) -> Search:  # noqa: B008  (frozen)
+    def search(self, query: str, *, filter: Filter = NO_FILTER, k: int = 10) -> Search:
         """Return both rankings of a query and their fusion."""
         from .retrieve import retrieve
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..graphs.ports import Frequencies, Standing
 from ..tools.corpus import Corpus
 from ..tools.embed import Encoder
-from ..tools.evidence import Locator, Passage, Reading, Span
+from ..tools.evidence import Locator, Reading, Span
 from ..tools.plain import plain
 from ..tools.reader import Reader
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel, ValidationError
@@ -49,8 +49,7 @@ def schema_of(tool: BaseTool) -> dict[str, Any]:
     schema = tool.args_schema
     if isinstance(schema, dict):
         return schema
-    assert isinstance(schema, type) and issubclass(schema, BaseModel)
-    return schema.model_json_schema()
+    return cast("type[BaseModel]", schema).model_json_schema()
 
 
 def _candidates(artifact: object) -> tuple[Candidate, ...]:

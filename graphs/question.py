@@ -11,43 +11,97 @@ from ..tools.analyze import content_words, identifiers, terms
 
 AnswerType = Literal["money", "duration", "date", "version", "number", "person", "place", "yes_no", "open"]
 
-_UNIT_OF_TIME = (
+_TIME_UNIT = (
     r"(?:second|minute|hour|day|night|week|month|quarter|year|millisecond|ms|decade|centur(?:y|ie))s?"
 )
-_MONTH = r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|"
+    r"oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+)
 _COUNT_WORD = (
     r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|"
     r"thousand|million|once|twice|half|dozen|none|zero|no)"
 )
+_QUANTITY = (
+    r"(?:limit|rate|temperature|size|weight|length|height|width|speed|number|amount|maximum|minimum|distance|"
+    r"pressure|torque|capacity|population|percentage|age|largest value|smallest value)"
+)
+_PRICE = r"(?:cost|costs|price|fare|fee|rent|salary|deposit|budget|fine)"
+
+
+def _any_of(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.IGNORECASE)
+
 
 _TYPES: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
-    ("money", re.compile(r"\bhow much\b.*\b(?:cost|pay|charge|price|fee)|\b(?:what|how much)\b.*\b(?:cost|costs|price|fare|fee|rent|salary|deposit|budget|fine)\b|\bhow expensive\b")),
-    ("duration", re.compile(rf"\bhow (?:long|often|soon|quickly)\b|\b(?:how many|number of) {_UNIT_OF_TIME}\b|\bwhat (?:is|was) the (?:duration|deadline|notice period)\b")),
-    ("date", re.compile(r"^when\b|\b(?:what|which) (?:date|day|year|month|time)\b|\bsince when\b|\buntil when\b")),
-    ("version", re.compile(r"\b(?:which|what) (?:\w+ )?(?:version|release)\b")),
-    ("number", re.compile(r"\bhow (?:many|much|far|fast|tall|high|heavy|old|large|big|deep|wide)\b|\bwhat (?:percentage|percent|number|share|proportion|fraction)\b|\bwhat (?:is|was|are|were) the (?:\w+ ){0,3}(?:limit|rate|temperature|size|weight|length|height|width|speed|number|amount|maximum|minimum|distance|pressure|torque|capacity|population|percentage|age|largest value|smallest value)\b")),
-    ("person", re.compile(r"^(?:who|whom|whose)\b|\b(?:and|,) who\b")),
-    ("place", re.compile(r"^where\b|\b(?:in|at|to|from) (?:which|what) (?:city|country|place|town|room|street|door|state)\b")),
-    ("yes_no", re.compile(r"^(?:is|are|was|were|do|does|did|can|could|may|must|should|shall|will|would|has|have|had|am)\b")),
-)  # fmt: skip
+    (
+        "money",
+        _any_of(
+            r"\bhow much\b.*\b(?:cost|pay|charge|price|fee)",
+            rf"\b(?:what|how much)\b.*\b{_PRICE}\b",
+            r"\bhow expensive\b",
+        ),
+    ),
+    (
+        "duration",
+        _any_of(
+            r"\bhow (?:long|often|soon|quickly)\b",
+            rf"\b(?:how many|number of) {_TIME_UNIT}\b",
+            r"\bwhat (?:is|was) the (?:duration|deadline|notice period)\b",
+        ),
+    ),
+    (
+        "date",
+        _any_of(r"^when\b", r"\b(?:what|which) (?:date|day|year|month|time)\b", r"\b(?:since|until) when\b"),
+    ),
+    ("version", _any_of(r"\b(?:which|what) (?:\w+ )?(?:version|release)\b")),
+    (
+        "number",
+        _any_of(
+            r"\bhow (?:many|much|far|fast|tall|high|heavy|old|large|big|deep|wide)\b",
+            r"\bwhat (?:percentage|percent|number|share|proportion|fraction)\b",
+            rf"\bwhat (?:is|was|are|were) the (?:\w+ ){{0,3}}{_QUANTITY}\b",
+        ),
+    ),
+    ("person", _any_of(r"^(?:who|whom|whose)\b", r"\b(?:and|,) who\b")),
+    (
+        "place",
+        _any_of(
+            r"^where\b", r"\b(?:in|at|to|from) (?:which|what) (?:city|country|place|town|room|street|state)\b"
+        ),
+    ),
+    (
+        "yes_no",
+        _any_of(
+            r"^(?:is|are|was|were|do|does|did|can|could|may|must|should|shall|will|would|has|have|had|am)\b"
+        ),
+    ),
+)
 
 _EVIDENCE: dict[AnswerType, re.Pattern[str]] = {
-    "money": re.compile(rf"\d|\b(?:free|{_COUNT_WORD})\b", re.I),
-    "duration": re.compile(
-        rf"(?:\d|\b{_COUNT_WORD}\b|\b(?:a|an|each|every|per)\b)[\w,.\- ]{{0,24}}?{_UNIT_OF_TIME}\b|\b(?:daily|weekly|monthly|yearly|annually|hourly|always|never|immediately)\b|\b{_MONTH}\b",
-        re.I,
+    "money": _any_of(r"\d", rf"\b(?:free|{_COUNT_WORD})\b"),
+    "duration": _any_of(
+        rf"(?:\d|\b{_COUNT_WORD}\b|\b(?:a|an|each|every|per)\b)[\w,.\- ]{{0,24}}?{_TIME_UNIT}\b",
+        r"\b(?:daily|weekly|monthly|yearly|annually|hourly|always|never|immediately)\b",
+        rf"\b{_MONTH}\b",
     ),
-    "date": re.compile(
-        rf"\b\d{{1,2}}:\d\d\b|\b{_MONTH}\b|\b(?:1[0-9]|20)\d\d\b|\b\d{{4}}-\d\d\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|\b\d{{1,2}}(?:st|nd|rd|th|\s?[ap]\.?m)\b|\b(?:noon|midnight|morning|evening|today|spring|summer|autumn|winter)\b|\b(?:after|before|within|until|when|once)\b",
-        re.I,
+    "date": _any_of(
+        r"\b\d{1,2}:\d\d\b",
+        rf"\b{_MONTH}\b",
+        r"\b(?:1[0-9]|20)\d\d\b",
+        r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b",
+        r"\b\d{1,2}(?:st|nd|rd|th|\s?[ap]\.?m)\b",
+        r"\b(?:noon|midnight|morning|evening|today|spring|summer|autumn|winter)\b",
+        r"\b(?:after|before|within|until|when|once)\b",
     ),
-    "version": re.compile(r"\bv?\d+(?:\.\d+)*\b", re.I),
-    "number": re.compile(rf"\d|\b{_COUNT_WORD}\b", re.I),
+    "version": _any_of(r"\bv?\d+(?:\.\d+)*\b"),
+    "number": _any_of(r"\d", rf"\b{_COUNT_WORD}\b"),
 }
 _CAPITALISED = re.compile(r"\b[^\W\d_a-z][\w'’-]*")
 _QUOTED = re.compile(r"[\"“«„]([^\"”»“]{2,80})[\"”»“]|(?<!\w)'([^']{2,80})'(?!\w)|`([^`]{2,80})`")
 _FOCUS = re.compile(
-    r"\b(?:which|what)\s+((?:[\w./+#-]+\s+){0,3}?[\w./+#-]+)\s+(?:is|are|was|were|do|does|did|has|have|had|can|could|should|must|may|will|would|runs?|\w+s|\w+ed)\b",
+    r"\b(?:which|what)\s+((?:[\w./+#-]+\s+){0,3}?[\w./+#-]+)\s+"
+    r"(?:is|are|was|were|do|does|did|has|have|had|can|could|should|must|may|will|would|runs?|\w+s|\w+ed)\b",
     re.I,
 )
 _NEGATION = re.compile(r"\b(?:not|no|never|without|neither|nor|none|cannot|\w+n['’]t)\b", re.I)

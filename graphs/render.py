@@ -1,4 +1,4 @@
-"""Node: write status, text, footnotes, what is missing and what was spent. Absence is stated here, never claimed."""
+"""Node: write status, text, footnotes, what is missing and what was spent; absence is stated only here."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REPLIES = {
     "empty": "Ask a question: a sentence about what your sources hold.",
     "greeting": "Hello. Ask me something about your sources.",
     "thanks": "You are welcome.",
-    "task": "I answer questions from your sources; writing something new needs a model, and none is configured.",
+    "task": "I answer questions from your sources; writing something new needs a model.",
     "conversation": "The conversation does not hold that.",
     "arithmetic": "I cannot compute that.",
 }

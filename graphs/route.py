@@ -39,7 +39,7 @@ async def route(state: RunState, runtime: Runtime[Run]) -> RunState:
 
 
 async def _guard(decision: Decision[Route], run: Run, path: str) -> Decision[Route]:
-    """Search all the same when a question that was to be answered without names something the corpus knows."""
+    """Search all the same when a question to be answered without names something the corpus knows."""
     value = decision.value
     if value.kind != "none" or value.reply in QUIET:
         return decision

@@ -22,7 +22,7 @@ Feature = float | int | str | bool
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Say who asks and which label values that principal may read; set once by the face, never by a caller."""
+    """Say who asks and which label values that principal may read; set by the face, never by a caller."""
 
     principal: str
     groups: frozenset[str] = frozenset()
@@ -51,6 +51,9 @@ class Filter:
     paths: tuple[str, ...] = ()
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     valid_at: date | None = None
+
+
+NO_FILTER = Filter()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ Reach = Literal["around", "section", "document"]
 
 
 def reach_of(reader: Reader, passage: int, reach: Reach, limit: int) -> list[int] | None:
-    """Return at most `limit` passage ids within reach, nearest first, without the passage; None when it is unreadable."""
+    """Return at most `limit` passage ids within reach, nearest first; None when the passage is unreadable."""
     found = reader.passages([passage]).get(passage)
     if found is None:
         return None

@@ -1,0 +1,212 @@
+"""Walk the blocks of a text and give each sentence its section and what governs it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from .evidence import Block, Locator, Parsed, SentenceKind
+from .plain import plain
+from .sentences import cut_sentences
+
+CODE_LINES = 8
+"""Lines of a unit of code at most."""
+
+CODE_CHARACTERS = 400
+"""Characters of a unit of code at most."""
+
+_SIGNATURE = re.compile(
+    r"\s*(?:(?:async\s+)?def|class|function|fn|func|public|private|protected|static|impl|struct|interface|sub)\b"
+    r"|\S[^=;]*\)\s*\{\s*$"
+)
+_KINDS: dict[str, SentenceKind] = {
+    "heading": "heading",
+    "paragraph": "prose",
+    "caption": "prose",
+    "item": "item",
+    "header": "row",
+    "row": "row",
+    "code": "code",
+}
+
+SpanPair = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A sentence with its block's index, its section and what governs it."""
+
+    start: int
+    end: int
+    kind: SentenceKind
+    block: int
+    section: int
+    governed_by: tuple[SpanPair, ...]
+    locator: Locator
+
+
+@dataclass(slots=True)
+class _Course:
+    """Where the walk stands: open headings, the section, the last paragraph, parent items, the table's header."""
+
+    headings: list[Block] = field(default_factory=list)
+    section: int = 0
+    before: Block | None = None
+    lead: SpanPair | None = None
+    lead_group: int = 0
+    items: list[Block] = field(default_factory=list)
+    table: dict[int, list[SpanPair]] = field(default_factory=dict)
+
+
+def outline(parsed: Parsed) -> list[Unit]:
+    """Return the sentences of a text in order."""
+    course = _Course()
+    units: list[Unit] = []
+    blocks = parsed.blocks
+    i = 0
+    while i < len(blocks):
+        flow = _flow(blocks, i)
+        units += _block_units(parsed, flow, i, course)
+        i += len(flow)
+    return units
+
+
+def _flow(blocks: Sequence[Block], i: int) -> Sequence[Block]:
+    """Return the blocks of one paragraph, which may run over a page."""
+    first, last = blocks[i], i + 1
+    if first.kind == "paragraph" and first.group:
+        while last < len(blocks) and blocks[last].kind == "paragraph" and blocks[last].group == first.group:
+            last += 1
+    return blocks[i:last]
+
+
+def _block_units(parsed: Parsed, flow: Sequence[Block], index: int, course: _Course) -> list[Unit]:
+    block = flow[0]
+    _advance(course, block)
+    governed = _governing(parsed.text, block, course)
+    path = tuple(_heading_text(parsed.text, one) for one in course.headings)
+    units = []
+    for start, end, extra in _cuts(parsed.text, block, flow[-1].end):
+        touched = [one for one in flow if one.start < end and start < one.end]
+        offset = next((i for i, one in enumerate(flow) if one.start <= start < one.end), 0)
+        locator = Locator(_page(touched[0]), _page(touched[-1]), path, block.element)
+        spans = (*governed, *extra)
+        units.append(Unit(start, end, _KINDS[block.kind], index + offset, course.section, spans, locator))
+    _remember(parsed.text, course, flow[-1], units)
+    return units
+
+
+def _page(block: Block) -> int | None:
+    return block.page
+
+
+def _heading_text(text: str, block: Block) -> str:
+    return plain(text[block.start : block.end]).rstrip("#= ").strip()
+
+
+def _advance(course: _Course, block: Block) -> None:
+    """Open and close headings; each heading begins a section."""
+    if block.kind == "heading":
+        course.headings = [one for one in course.headings if one.level < block.level] + [block]
+        course.section += 1
+        course.lead, course.items = None, []
+    elif block.kind == "item":
+        course.items = [one for one in course.items if one.group == block.group and one.level < block.level]
+
+
+def _governing(text: str, block: Block, course: _Course) -> tuple[SpanPair, ...]:
+    """Return the spans that govern a block: headings above it, lead-in, parent items, header of its table."""
+    above = course.headings[:-1] if block.kind == "heading" else course.headings
+    spans = [(one.start, one.end) for one in above]
+    leads = block.kind in ("item", "code", "row", "header")
+    if leads and course.lead and course.lead_group in (0, block.group):
+        spans.append(course.lead)
+    if block.kind == "item":
+        spans += [(one.start, one.end) for one in course.items]
+    if block.kind == "row":
+        spans += course.table.get(block.group, [])
+    return tuple(dict.fromkeys(spans))
+
+
+def _remember(text: str, course: _Course, block: Block, units: Sequence[Unit]) -> None:
+    """Keep what may govern the blocks behind this one."""
+    if block.kind == "paragraph":
+        last = units[-1] if units else None
+        introduces = last is not None and text[last.start : last.end].rstrip().endswith(":")
+        course.lead = (last.start, last.end) if last is not None and introduces else None
+        course.lead_group = 0
+    elif block.kind in ("item", "row", "header", "code") and course.lead:
+        course.lead_group = course.lead_group or block.group
+    if block.kind == "item":
+        course.items.append(block)
+    if block.kind in ("header", "caption"):
+        course.table.setdefault(block.group, []).append((block.start, block.end))
+
+
+def _cuts(text: str, block: Block, end: int) -> Iterator[tuple[int, int, tuple[SpanPair, ...]]]:
+    """Yield the units of a block: sentences, or for code a few lines each with their signature."""
+    if block.kind in ("heading", "header"):
+        yield from ((block.start + a, block.start + b, ()) for a, b in _whole(text[block.start : block.end]))
+    elif block.kind == "code":
+        yield from _code_cuts(text, block)
+    else:
+        yield from ((block.start + a, block.start + b, ()) for a, b in cut_sentences(text[block.start : end]))
+
+
+def _whole(text: str) -> list[tuple[int, int]]:
+    """Return a text as one unit, cut only when it is longer than a sentence may be."""
+    return cut_sentences(text) if len(text) > CODE_CHARACTERS else [(0, len(text))]
+
+
+def _code_cuts(text: str, block: Block) -> Iterator[tuple[int, int, tuple[SpanPair, ...]]]:
+    """Yield runs of lines, cut at blank lines where they get long; lines in a function carry its signature."""
+    lines = [
+        (match.start(), match.end())
+        for match in re.compile(r"[^\r\n]+").finditer(text, block.start, block.end)
+        if text[match.start() : match.end()].strip()
+    ]
+    runs: list[list[SpanPair]] = []
+    for line in lines:
+        if runs and not _opens_run(text, runs[-1], line):
+            runs[-1].append(line)
+        else:
+            runs.append([line])
+    for run in runs:
+        governing = _signatures(text, lines, run[0])
+        start, end = run[0][0], run[-1][1]
+        for a, b in [(start, end)] if end - start <= CODE_CHARACTERS else _hard(text, run):
+            yield a, b, governing
+
+
+def _opens_run(text: str, run: Sequence[SpanPair], line: SpanPair) -> bool:
+    """Tell whether a line begins a new unit: the run is full, or half full and a blank line or dedent stands between."""
+    if len(run) >= CODE_LINES or line[1] - run[0][0] > CODE_CHARACTERS:
+        return True
+    gap = text[run[-1][1] : line[0]].count("\n") > 1
+    return len(run) >= CODE_LINES // 2 and (gap or _indent(text, line) < _indent(text, run[0]))
+
+
+def _hard(text: str, run: Sequence[SpanPair]) -> Iterator[SpanPair]:
+    """Yield the pieces of an overlong line."""
+    for start, end in run:
+        yield from ((start + a, start + b) for a, b in cut_sentences(text[start:end]))
+
+
+def _indent(text: str, line: SpanPair) -> int:
+    raw = text[line[0] : line[1]]
+    return len(raw) - len(raw.lstrip())
+
+
+def _signatures(text: str, lines: Sequence[SpanPair], first: SpanPair) -> tuple[SpanPair, ...]:
+    """Return the signatures of the functions and classes a line stands in, outermost first."""
+    found: list[SpanPair] = []
+    depth = _indent(text, first)
+    for line in reversed([one for one in lines if one[0] < first[0]]):
+        if _indent(text, line) < depth:
+            depth = _indent(text, line)
+            if _SIGNATURE.match(text[line[0] : line[1]]):
+                found.append(line)
+        if depth == 0:
+            break
+    return tuple(reversed(found))
