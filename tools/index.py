@@ -19,8 +19,13 @@ Progress = Callable[[str, int, int, str], None]
 """Called with the stage (`read` or `encode`), how many are done, of how many, and what was done last."""
 
 ESTIMATED_TOKENS = 256
+"""Tokens of a passage at most where no encoder says so."""
+
 WINDOW = 4096
-BATCH = 256
+"""Passages looked at together, to sort them by length before they are cut into batches."""
+
+BATCH = 64
+"""Passages encoded and committed together: what ctrl-C or a kill can cost."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from quaere.tools.analyze import terms
 from quaere.tools.corpus import Corpus
+from quaere.tools.embed import open_encoder
 from quaere.tools.errors import UsageError
 from quaere.tools.evidence import OWNER, Filter
 from quaere.tools.sync import IndexSettings, add_source, sync_all, sync_source
@@ -339,6 +340,16 @@ def test_stopping_between_files_keeps_those_that_are_done(corpus, docs):
     assert (report.interrupted, report.new, report.pending) == (True, 2, 1)
     assert corpus.counts().documents == 2
     assert sync(corpus).new == 1
+
+
+def test_the_default_encoder_makes_documents_findable_by_meaning(corpus, docs):
+    encoder = open_encoder(None)
+    report = add(corpus, docs, encoder)
+    assert (report.vectors_ready, report.vectors_missing) == (report.passages, 0)
+    assert report.encoder_seconds > 0
+    reader = corpus.reader(OWNER, Filter())
+    (best, _), *_ = reader.vector(encoder.encode_query("How long until my parcel arrives?"), 3)
+    assert reader.readings([best])[best].document.path == "delivery.md"
 
 
 def test_progress_names_stage_and_file(corpus, docs):
