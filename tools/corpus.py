@@ -6,6 +6,7 @@ Reading goes through `Corpus.reader`, under access; writing through `Corpus.writ
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -73,11 +74,12 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A passage whose vector is missing: the key it will have and the text to encode."""
+    """A text to encode, the key its vector will have, and how many passages of those looked at need it."""
 
     key: bytes
     prefix: str
     text: str
+    passages: int
 
 
 class Corpus:
@@ -201,8 +203,9 @@ class Corpus:
                     WHERE x.key IS NULL AND p.id > ? ORDER BY p.id LIMIT ?""",
                 (space, after, limit),
             ).fetchall()
+            needed = Counter(row[1] for row in rows)
             found = {
-                key: Waiting(key, prefix, self._texts.of(db, version)[start:end])
+                key: Waiting(key, prefix, self._texts.of(db, version)[start:end], needed[key])
                 for _, key, prefix, version, start, end in rows
             }
         return list(found.values()), rows[-1][0] if rows else after

@@ -105,8 +105,10 @@ def encode_missing(corpus: Corpus, encoder: Encoder, progress: Progress) -> Iter
     ready, total = corpus.vectors_ready(encoder.fingerprint)
     for batch in _batches(corpus, encoder.fingerprint):
         yield _encode(corpus, encoder, batch)
-        ready += len(batch)
-        progress("encode", min(ready, total), total, "")
+        ready = min(ready + sum(one.passages for one in batch), total)
+        progress("encode", ready, total, "")
+    if ready < total:  # equal passages further on got their vectors with the ones before
+        progress("encode", total, total, "")
     if total and corpus.space != encoder.fingerprint:
         with corpus.write() as writer:
             writer.switch_space(encoder.fingerprint)

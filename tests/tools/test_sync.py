@@ -352,6 +352,18 @@ def test_the_default_encoder_makes_documents_findable_by_meaning(corpus, docs):
     assert reader.readings([best])[best].document.path == "delivery.md"
 
 
+def test_progress_of_encoding_ends_at_the_total_when_passages_repeat(corpus, tmp_path):
+    seen = []
+    for n in range(4):
+        (tmp_path / f"docs{n}").mkdir()
+        (tmp_path / f"docs{n}/same.md").write_text("# Same\n\nThe same words.\n")
+        add_source(corpus, str(tmp_path / f"docs{n}"))
+    encoder = CountingEncoder()
+    sync(corpus, encoder, progress=lambda *event: seen.append(event))
+    assert len(encoder.encoded) == 1
+    assert [event for event in seen if event[0] == "encode"] == [("encode", 4, 4, "")]
+
+
 def test_progress_names_stage_and_file(corpus, docs):
     seen = []
     add_source(corpus, str(docs))
