@@ -1,0 +1,323 @@
+"""The command line: results on stdout, all else on stderr, one exit code for each way to end."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..tools.errors import UsageError
+from .flags import nearest, read_words
+from .options import (
+    AddOptions,
+    AskOptions,
+    Common,
+    DemoOptions,
+    GraphOptions,
+    Limited,
+    Narrowed,
+    SearchOptions,
+    takes,
+)
+from .terminal import emit, emit_json, paper_of, tell
+
+if TYPE_CHECKING:
+    from ..graphs.policy import Policy
+    from ..tools.answer import Answer
+    from ..tools.evidence import Filter
+    from ..tools.sync import SyncReport
+    from .assemble import Agent
+
+EXIT_CODES = {
+    "answered": 0,
+    "partial": 0,
+    "conflicting": 0,
+    "abstained": 3,
+    "asks": 3,
+    "stopped": 4,
+    "failed": 1,
+}
+
+EPILOG = """\b
+Exit codes:
+  0    answered, also in part or with conflicting sources; done
+  1    failed: nothing could be indexed, or something went wrong
+  2    usage, or an input that cannot be read
+  3    the sources do not say, or one question comes back
+  4    a limit stopped the run; what was found is printed
+  130  Ctrl-C
+
+\b
+Results go to stdout, all else to stderr. Settings: flags, then QUAERE_SECTION_KEY
+in the environment, then quaere.toml beside .quaere, then defaults. NO_COLOR is
+respected; QUAERE_DEBUG=1 shows tracebacks.
+
+\b
+Start here:
+  quaere add ~/docs
+  quaere ask "How long is the notice period?"
+"""
+
+app = typer.Typer(
+    name="quaere",
+    help="Answer questions from your own files; every claim cites the exact place it stands.",
+    epilog=EPILOG,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        emit(f"quaere {version('quaere')}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    ctx: typer.Context,
+    workspace: Annotated[
+        Path | None, typer.Option("--workspace", "-C", metavar="DIR", help="As in every command.")
+    ] = None,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Keep the workspace given before the command for the command."""
+    ctx.obj = workspace
+
+
+@app.command(short_help="Index folders or files.")
+@takes(AddOptions)
+def add(given: AddOptions) -> int:
+    """Add folders or files as sources and index them at once.
+
+    Reads Markdown, text, HTML, PDF and DOCX. What cannot be read is listed and tried again by the next
+    sync. Ctrl-C keeps what is done; `quaere sync` goes on from there. Exit code 1 when nothing could be
+    indexed, 0 when some files failed.
+
+    \b
+    quaere add ~/docs
+    quaere add manual.pdf notes/ --set 'corpus.exclude=["drafts/**"]'
+    """
+    for location in given.locations:
+        if not Path(location).expanduser().exists():
+            raise UsageError(f"there is no file or folder {location}; give one that exists")
+    with opened(given) as agent:
+        reports = []
+        for location in given.locations:
+            reports.append((location, _index(agent, location)))
+            if reports[-1][1].interrupted:
+                break
+    from .report import emit_reports
+
+    return emit_reports(reports, given.as_json)
+
+
+@app.command(short_help="Bring the index up to date.")
+@takes(Common)
+def sync(given: Common) -> int:
+    """Make the index equal to the sources as they are now.
+
+    Only what is new, changed or gone is touched. Prints counts that add up and one line for each file that
+    could not be read. Exit code 1 when nothing could be indexed, 0 when some files failed.
+    """
+    with opened(given) as agent:
+        report = _index(agent, None)
+    from .report import emit_reports
+
+    return emit_reports([("", report)], given.as_json)
+
+
+@app.command(short_help="Show what is found for a query, and why.")
+@takes(SearchOptions)
+def search(given: SearchOptions) -> int:
+    """Show what is found for a query: the fused ranking, and both rankings behind it.
+
+    Each hit tells its fused score (reciprocal ranks), its rank and score in keyword search (BM25), its rank
+    and cosine in vector search, where it stands, and its first lines. A dash: not found by that search.
+
+    \b
+    quaere search notice period
+    quaere search -k 3 --path '**/*.md' get_user_by_id
+    """
+    query = _question(given.words)
+    with opened(given) as agent:
+        found = agent.search(query, filter=narrowing(given, agent), k=given.k)
+    if given.as_json:
+        emit_json(found.to_json())
+    else:
+        from .show import show_search
+
+        emit(show_search(found, paper_of(sys.stdout)))
+    return 0
+
+
+@app.command(short_help="Answer a question from the sources.")
+@takes(AskOptions)
+def ask(given: AskOptions) -> int:
+    """Answer a question, or say that the sources do not.
+
+    Prints the answer with marks such as [1], the cited places with the quoted text, what is missing, and
+    notes. A question has at most 8,000 characters. Exit codes: 0 answered, in part or conflicting, 3 the
+    sources do not say or one question comes back, 4 stopped by a limit, 1 failed.
+
+    \b
+    quaere ask "How long is the notice period?"
+    quaere ask --budget steps=8,seconds=30 "Which permit allows more docks, S-101 or S-102?"
+    cat question.txt | quaere ask -
+    cat error.log | quaere ask "What should be done about this?" -
+    """
+    from .report import tell_report
+
+    question = _question(given.words)
+    with opened(given, preload=True) as agent:
+        if given.sync:
+            tell_report(_index(agent, None))
+        answer = _answer(agent, question, given)
+    if given.as_json:
+        emit_json(answer.to_json())
+    else:
+        _print_answer(answer, given.verbose)
+    return EXIT_CODES[answer.status]
+
+
+@app.command(short_help="Ask question after question.")
+@takes(Limited)
+def chat(given: Limited) -> int:
+    """Ask question after question; later ones may refer to earlier ones.
+
+    From a pipe: one question a line, answered in order; --json prints one object a line. /help lists the
+    commands. The conversation is forgotten at the end.
+    """
+    from .chat import Chat
+
+    with opened(given, preload=True) as agent:
+        return Chat(agent, narrowing(given, agent), _policy(given.verbose), given.as_json).run()
+
+
+@app.command(short_help="Print the graph of a run.")
+@takes(GraphOptions)
+def graph(given: GraphOptions) -> int:
+    """Print the graph of a run as a Mermaid drawing."""
+    from .loading import load_agent
+
+    drawing = load_agent(preload=True).drawing()
+    if given.as_json:
+        emit_json({"mermaid": drawing})
+    else:
+        emit(drawing.rstrip("\n") + "\n")
+    return 0
+
+
+@app.command(short_help="List the sources.")
+@takes(Common)
+def sources(given: Common) -> int:
+    """List the sources: what they hold and which files could not be read."""
+    from .report import failures_json
+
+    with opened(given) as agent:
+        found = agent.sources()
+    if given.as_json:
+        emit_json({"sources": [{**asdict(one), "failures": failures_json(one.failures)} for one in found]})
+    else:
+        from .show import show_sources
+
+        emit(show_sources(found, paper_of(sys.stdout)))
+    return 0
+
+
+@app.command(short_help="Try it on nine short texts.")
+@takes(DemoOptions)
+def demo(given: DemoOptions) -> int:
+    """Index nine short texts in five formats in a folder of their own and ask three questions.
+
+    Nothing outside that folder is written. The last line is the command to go on with.
+    """
+    from .demo import run_demo
+
+    return run_demo(given.folder, given.as_json)
+
+
+@contextmanager
+def opened(given: Common, preload: bool = False) -> Iterator[Agent]:
+    """Open the agent of a workspace; `preload` loads what answering needs at once."""
+    from .loading import load_agent
+
+    with load_agent(preload).open(given.workspace or Path("."), overrides=given.overrides) as agent:
+        yield agent
+
+
+def narrowing(given: Narrowed, agent: Agent) -> Filter:
+    """Return the filter of --source and --path; UsageError when there is no such source."""
+    from ..tools.evidence import Filter
+
+    if given.sources:
+        known = [source.id for source in agent.sources()]
+        for name in given.sources:
+            if name not in known:
+                raise UsageError(f"there is no source {name!r}{nearest(name, known)}")
+    return Filter(sources=tuple(given.sources), paths=tuple(given.paths))
+
+
+def _question(words: Sequence[str]) -> str:
+    """Return the words as one question; UsageError when it is longer than a question may be."""
+    from .assemble import LONGEST_QUESTION
+
+    question = read_words(words)
+    if len(question) > LONGEST_QUESTION:
+        raise UsageError(
+            f"the question has {len(question):,} characters; ask in at most {LONGEST_QUESTION:,}, "
+            "and add longer texts as a source"
+        )
+    return question
+
+
+def _index(agent: Agent, location: str | None) -> SyncReport:
+    """Add a location, or sync everything, under a progress bar."""
+    from .progress import showing_progress
+
+    with showing_progress() as progress:
+        return agent.sync(progress) if location is None else agent.add(location, progress)
+
+
+def _answer(agent: Agent, question: str, given: AskOptions) -> Answer:
+    from .assemble import Question
+
+    return agent.answer(Question(question, filter=narrowing(given, agent), policy=_policy(given.verbose)))
+
+
+def _policy(verbose: bool) -> Policy | None:
+    """Return the rules with every decision told on stderr, or None to leave the choice to the agent."""
+    if not verbose:
+        return None
+    from ..graphs.rules import rules
+    from .watch import watched
+
+    return watched(rules, tell)
+
+
+def _print_answer(answer: Answer, verbose: bool) -> None:
+    from .show import show_answer, status_line
+
+    emit(show_answer(answer, paper_of(sys.stdout)))
+    if verbose or sys.stderr.isatty():
+        tell(status_line(answer))
+
+
+def main() -> None:
+    """Run the command line."""
+    app(prog_name="quaere")
+
+
+if __name__ == "__main__":
+    main()

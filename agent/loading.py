@@ -1,0 +1,32 @@
+"""Load the modules that answering needs, once, with the garbage collector out of the way."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .assemble import Agent
+
+
+def load_agent(preload: bool = False) -> type[Agent]:
+    """Return the class of agents; `preload` also loads the graph, which only answering and drawing need."""
+    with collector_paused():
+        from .assemble import Agent
+
+        if preload:
+            from . import run  # noqa: F401  (loaded here, where the collector pauses)
+    return Agent
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Keep the collector from walking thousands of fresh modules again and again, then out of their sight."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+        gc.freeze()
