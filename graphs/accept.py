@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..tools.analyze import content_words, terms
-from .match import Match, lacks
-from .policy import Evidence, Lexicon, Need
-from .question import Question, read_question
+from .match import Match, lacks, term_weights
+from .policy import Evidence, GradeView, Lexicon, Need
+from .question import REQUIRED, Question, read_question
 
-COVERED = 0.58
+COVERED = 0.6
 """Coverage of the need's idf mass from which a sentence in its place supports it by words alone."""
 
 COVERED_NEAR = 0.42
@@ -24,6 +24,10 @@ RELATED = 0.3
 
 HEAVIEST_MISSING = 0.4
 """Share of the need's idf mass that one missing word may hold at most."""
+
+
+STANDOUT_COSINE, STANDOUT_SHARE = 0.25, 0.6
+"""Cosine a sentence needs to stand out, and the share of it that a sentence of another passage may reach."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,29 @@ def accept(need: Need, item: Evidence, matches: Sequence[Match], lexicon: Lexico
     return Acceptance(True, True, best.score, f"{best.id} covers {best.coverage:.0%} of what is asked", best)
 
 
+def stands_out(
+    need: Need, matched: Sequence[tuple[Evidence, Sequence[Match]]], view: GradeView
+) -> Match | None:
+    """Return the sentence that answers a need in other words than the question's, when only one can.
+
+    All decisive words must be unknown to the sources, so that words cannot help; the sentence must hold the
+    type of answer required, be near enough, and no sentence of another passage may come close to it.
+    """
+    question = read_question(need.text)
+    exact = question.identifiers or question.quoted or question.names
+    if question.wants not in REQUIRED or exact or not view.lexicon.unknown.issuperset(question.decisive):
+        return None
+    ranked = sorted(
+        (match for _, matches in matched for match in matches if match.cosine is not None),
+        key=lambda match: (-(match.cosine or 0.0), match.s, match.j),
+    )
+    best = next((match for match in ranked if match.typed), None)
+    if best is None or (best.cosine or 0.0) < STANDOUT_COSINE:
+        return None
+    others = [match.cosine or 0.0 for match in ranked if match.s != best.s]
+    return best if max(others, default=0.0) <= STANDOUT_SHARE * (best.cosine or 0.0) else None
+
+
 def _against(question: Question, item: Evidence, best: Match, lexicon: Lexicon) -> str:
     """Return what keeps the best sentence from answering, or "" when nothing does."""
     absent = lacks(question, item)
@@ -58,11 +85,17 @@ def _against(question: Question, item: Evidence, best: Match, lexicon: Lexicon) 
     nameless = [name for name in question.names if set(terms(name)) & set(best.missing)]
     if nameless:
         return f"nothing there on “{nameless[0]}”"
+    foreign = [word for word in question.compounds if set(terms(word)[1:]) <= set(best.missing)]
+    if foreign:
+        return f"nothing there on “{foreign[0]}”"
     heavy = _heaviest_missing(question, best, lexicon)
     if heavy:
         return f"nothing there on “{heavy}”"
-    if not best.typed:
+    if not best.typed and question.wants in REQUIRED:
         return f"no {question.wants.replace('_', ' ')} is given there"
+    unsaid = set(best.missing) & set(question.decisive)
+    if question.wants == "reason" and not best.typed and unsaid:
+        return f"nothing there on “{word_for(min(unsaid), question.text)}”"
     near = best.cosine is not None and best.cosine >= NEAR_COSINE
     if best.coverage < (COVERED_NEAR if near else COVERED):
         return f"it covers only {best.coverage:.0%} of what is asked"
@@ -72,7 +105,7 @@ def _against(question: Question, item: Evidence, best: Match, lexicon: Lexicon) 
 def _heaviest_missing(question: Question, best: Match, lexicon: Lexicon) -> str:
     """Return the decisive word that is missing and too heavy to do without, as written in the question."""
     decisive = question.decisive
-    weights = {term: lexicon.weights.get(term, 1.0) for term in decisive}
+    weights = {term: weight for term, weight in term_weights(question, lexicon).items() if term in decisive}
     total = sum(weights.values()) or 1.0
     heavy = [term for term in decisive if term in best.missing and weights[term] / total > HEAVIEST_MISSING]
     return word_for(heavy[0], question.text) if heavy else ""

@@ -61,6 +61,9 @@ _CONDITION_BEHIND = re.compile(
 _SMALL_BEFORE = re.compile(r"\b(?:not|never|no|only|without|hardly|rarely|cannot|n['’]t)\W*$", re.I)
 
 
+_CLOSING = " \"'“”.;:!?"
+
+
 @dataclass(frozen=True, slots=True)
 class Cited:
     """A cited sentence with what governs it (headings, lead-in, header row)."""
@@ -96,16 +99,16 @@ def check(draft: Draft, cited: Sequence[Cited]) -> Checked:
 
 def is_whole(claim: str, sentences: Sequence[str]) -> bool:
     """Tell whether a claim consists of whole sentences from the list, in their order."""
-    rest = claim
+    rest = claim.casefold()
     for sentence in sentences:
-        if sentence and rest.startswith(sentence):
-            rest = rest[len(sentence) :].lstrip(" .:;!?")
+        if sentence and rest.startswith(sentence.casefold()):
+            rest = rest[len(sentence.casefold()) :].lstrip(_CLOSING)
     return bool(claim) and not rest
 
 
 def _check_piece(claim: str, cited: Sequence[Cited]) -> Checked | None:
     """Settle a claim that stands contiguously in one cited sentence or across consecutive ones."""
-    texts = [_bare(sentence.text) for sentence in cited]
+    texts = [plain(sentence.text) for sentence in cited]
     for text in (*texts, " ".join(texts)):
         place = _find(claim, text)
         if place is None:
@@ -178,7 +181,7 @@ def _canonical(number: str) -> str:
 
 def _bare(text: str) -> str:
     """Return plain text without closing punctuation, outer quotation marks and a first capital."""
-    bare = plain(text).strip(" \"'“”.;:!?")
+    bare = plain(text).strip(_CLOSING)
     return bare[:1].casefold() + bare[1:]
 
 

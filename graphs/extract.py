@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..tools.plain import plain, row_as_text
+from ..tools.plain import MARKER, plain, row_as_text
 from .match import Match, holds_exactly, lacks, match_sentences
 from .policy import Draft, Evidence, Need, WriteView
-from .question import Question, read_question
+from .question import REQUIRED, Question, read_question
 
 MOST_SENTENCES = 3
 """Sentences of one citation at most."""
@@ -78,6 +78,7 @@ def _names_it(question: Question, sentence: str) -> bool:
 def _ranked(need: Need, view: WriteView, refused: frozenset[str]) -> list[tuple[Match, Evidence]]:
     """Return the sentences of supporting passages, best first; the type of answer comes before the score."""
     top = max((item.score for item in view.evidence), default=0.0) or 1.0
+    required = read_question(need.text).wants in REQUIRED
     found = [
         (match, item)
         for item in view.evidence
@@ -102,7 +103,11 @@ def _complement(best: Match, others: Sequence[tuple[Match, Evidence]]) -> tuple[
     for match, item in others:
         if match.score < CLOSE * best.score:
             return None
-        if lacking - set(match.missing) and match.own > 0:
+        if (
+            item.reading.sentences[match.j - 1].kind != "code"
+            and lacking - set(match.missing)
+            and match.own > 0
+        ):
             return match, item
     return None
 
@@ -124,8 +129,8 @@ def _with_context(j: int, item: Evidence) -> list[int]:
     chosen = [j]
     reading = item.reading
     lead = _lead_in(j, item)
-    wanted = [lead] if lead else []
-    if not wanted and j > 1 and reading.sentences[j - 1].kind == "prose" and _same_paragraph(j - 1, item):
+    wanted = [*_rest_of_item(j, item), *([lead] if lead else [])]
+    if j > 1 and reading.sentences[j - 1].kind == "prose" and _same_paragraph(j - 1, item):
         wanted = [j - 1] if _LEANS_BACK.match(reading.texts[j - 1]) else []
     if j < len(reading.texts) and _QUALIFIES.match(reading.texts[j]) and _same_paragraph(j, item):
         wanted.append(j + 1)
@@ -134,6 +139,26 @@ def _with_context(j: int, item: Evidence) -> list[int]:
         if len(grown) <= MOST_SENTENCES and sum(len(reading.texts[n - 1]) for n in grown) <= MOST_CHARACTERS:
             chosen = grown
     return chosen
+
+
+def _rest_of_item(j: int, item: Evidence) -> list[int]:
+    """Return the other sentences of a list item, nearest first: `ERR-402: too warm. Let it cool.` is one fact."""
+    first = last = j
+    while _one_item(last, item):
+        last += 1
+    while first > 1 and _one_item(first - 1, item):
+        first -= 1
+    return sorted((n for n in range(first, last + 1) if n != j), key=lambda n: (abs(n - j), -n))
+
+
+def _one_item(j: int, item: Evidence) -> bool:
+    """Tell whether sentence j and the next one belong to one list item."""
+    pair = item.reading.sentences[j - 1 : j + 1]
+    if len(pair) < 2 or any(one.kind != "item" for one in pair) or pair[0].governed_by != pair[1].governed_by:
+        return False
+    begin = item.reading.passage.span.start
+    between = item.reading.text[pair[0].source.end - begin : pair[1].source.start - begin]
+    return between.count("\n") <= 1 and not MARKER.match(item.reading.texts[j])
 
 
 def _same_paragraph(j: int, item: Evidence) -> bool:

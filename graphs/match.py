@@ -5,20 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from ..tools.analyze import terms
+from ..tools.evidence import SentenceKind
 from .policy import Evidence, Lexicon, Need
 from .question import Question, holds_type, read_question
 
-OWN, GOVERNING, NEAR, PASSAGE = 1.0, 0.9, 0.55, 0.4
+OWN, GOVERNING, NEAR, PASSAGE = 1.0, 1.0, 0.55, 0.4
 """What a term of the need is worth by where it stands: in the sentence, in what governs it, in the sentence
 beside it, elsewhere in the passage."""
 
 COSINE_SHARE = 0.4
 """Share of the cosine in the score of a sentence where an encoder runs."""
 
-FOCUS_WEIGHT = 0.35
+FOCUS_WEIGHT = 0.25
 """Weight of a term that only names the kind of thing asked for, against one that is decisive."""
+
+
+OWN_BONUS, TYPED_BONUS, POLARITY_BONUS = 0.15, 0.12, 0.05
+"""What a sentence gains by holding the words itself, something of the wanted type, a negation that was asked for."""
+
+PAIR_BONUS, PAIR_WINDOW = 0.04, 3
+"""What a sentence gains for each pair of neighbouring words of the question within so many terms."""
+
+CODE_MALUS = 0.15
+"""What a line of code loses against a sentence that says the same."""
+
+IDENTIFIER_WEIGHT = 1.6
+"""Weight of an identifier against a word of the same rarity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +83,7 @@ def term_set(text: str) -> frozenset[str]:
 def match_sentences(need: Need, evidence: Evidence, lexicon: Lexicon) -> list[Match]:
     """Return a match for each sentence of a passage that can be cited for the need, in order."""
     question = read_question(need.text)
-    weights = _weights(question, lexicon)
+    weights = term_weights(question, lexicon)
     reading = evidence.reading
     sets = [term_set(text) for text in reading.texts]
     whole = frozenset().union(*sets, _place_terms(evidence))
@@ -80,7 +95,9 @@ def match_sentences(need: Need, evidence: Evidence, lexicon: Lexicon) -> list[Ma
         governing = _place_terms(evidence).union(*(term_set(text) for text in reading.governing[i]))
         place = _Place(sets[i], governing, near, whole)
         cosines = evidence.cosines.get(need.id, ())
-        subject = _Subject(question, reading.texts[i], cosines[i] if i < len(cosines) else None)
+        subject = _Subject(
+            question, reading.texts[i], cosines[i] if i < len(cosines) else None, sentence.kind
+        )
         matches.append(_match(subject, (evidence.s, i + 1), place, weights))
     return matches
 
@@ -92,24 +109,43 @@ class _Subject:
     question: Question
     text: str
     cosine: float | None
+    kind: SentenceKind
 
 
 def _match(subject: _Subject, number: tuple[int, int], place: _Place, weights: Mapping[str, float]) -> Match:
     question, cosine = subject.question, subject.cosine
     total = sum(weights.values()) or 1.0
     coverage = sum(weight * place.worth(term) for term, weight in weights.items()) / total
-    own = sum(weight for term, weight in weights.items() if term in place.own) / total
+    free = {term: weight for term, weight in weights.items() if term not in place.governing}
+    own = sum(w for term, w in free.items() if term in place.own) / (sum(free.values()) or 1.0)
     typed = holds_type(question.wants, subject.text, question.text)
     score = coverage if cosine is None else (1 - COSINE_SHARE) * coverage + COSINE_SHARE * max(0.0, cosine)
-    score += (0.06 if typed and question.wants != "open" else 0.0) + 0.15 * own
+    score += (TYPED_BONUS if typed and question.wants not in ("open", "yes_no") else 0.0) + OWN_BONUS * own
+    score += PAIR_BONUS * _pairs(question, subject.text)
+    score -= CODE_MALUS if subject.kind == "code" else 0.0
+    score += POLARITY_BONUS if question.negated and read_question(subject.text).negated else 0.0
     missing = tuple(term for term in weights if place.worth(term) == 0.0)
     return Match(*number, score, coverage, own, cosine, typed, missing)
 
 
-def _weights(question: Question, lexicon: Lexicon) -> dict[str, float]:
-    """Return the idf of each term of the need; terms of the focus count for less."""
+def _pairs(question: Question, sentence: str) -> int:
+    """Return how many neighbouring words of the question stand near each other in the same order, at most 2."""
+    places: dict[str, list[int]] = {}
+    for i, term in enumerate(terms(sentence)):
+        places.setdefault(term, []).append(i)
+    near = [
+        any(0 < j - i <= PAIR_WINDOW for i in places.get(one, ()) for j in places.get(other, ()))
+        for one, other in pairwise(question.terms)
+    ]
+    return min(2, sum(near))
+
+
+def term_weights(question: Question, lexicon: Lexicon) -> dict[str, float]:
+    """Return the weight of each term of a need: its idf, less for the focus, more for an identifier."""
+    exact = {term for identifier in question.identifiers for term in terms(identifier)[:1]}
     return {
-        term: lexicon.weights.get(term, 1.0) * (FOCUS_WEIGHT if term in question.focus else 1.0)
+        term: lexicon.weights.get(term, 1.0)
+        * (FOCUS_WEIGHT if term in question.focus else IDENTIFIER_WEIGHT if term in exact else 1.0)
         for term in question.terms
     }
 

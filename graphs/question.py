@@ -9,7 +9,23 @@ from typing import Literal
 
 from ..tools.analyze import content_words, identifiers, terms
 
-AnswerType = Literal["money", "duration", "date", "version", "number", "person", "place", "yes_no", "open"]
+AnswerType = Literal[
+    "money",
+    "duration",
+    "date",
+    "version",
+    "phone",
+    "number",
+    "person",
+    "reason",
+    "name",
+    "definition",
+    "place",
+    "yes_no",
+    "open",
+]
+REQUIRED = frozenset({"money", "duration", "date", "version", "phone", "number", "person"})
+"""Types whose absence keeps a sentence from answering; the others only say which sentence is better."""
 
 _TIME_UNIT = (
     r"(?:second|minute|hour|day|night|week|month|quarter|year|millisecond|ms|decade|centur(?:y|ie))s?"
@@ -27,6 +43,11 @@ _QUANTITY = (
     r"pressure|torque|capacity|population|percentage|age|largest value|smallest value)"
 )
 _PRICE = r"(?:cost|costs|price|fare|fee|rent|salary|deposit|budget|fine)"
+
+_NAMED_THING = (
+    r"(?:option|flag|switch|command|function|method|class|helper|parameter|setting|variable|module|package|"
+    r"header|directive|keyword|operator|attribute|property|field|code)"
+)
 
 
 def _any_of(*patterns: str) -> re.Pattern[str]:
@@ -55,20 +76,28 @@ _TYPES: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
         _any_of(r"^when\b", r"\b(?:what|which) (?:date|day|year|month|time)\b", r"\b(?:since|until) when\b"),
     ),
     ("version", _any_of(r"\b(?:which|what) (?:\w+ )?(?:version|release)\b")),
+    ("phone", _any_of(r"\b(?:tele)?phone number\b", r"\bfax number\b")),
     (
         "number",
         _any_of(
+            rf"\b(?:which|what) {_QUANTITY}s?\b",
             r"\bhow (?:many|much|far|fast|tall|high|heavy|old|large|big|deep|wide)\b",
             r"\bwhat (?:percentage|percent|number|share|proportion|fraction)\b",
             rf"\bwhat (?:is|was|are|were) the (?:\w+ ){{0,3}}{_QUANTITY}\b",
         ),
     ),
+    ("reason", _any_of(r"^why\b", r"\bfor what reason\b", r"\bwhat (?:is|was|were|are) the reasons?\b")),
     ("person", _any_of(r"^(?:who|whom|whose)\b", r"\b(?:and|,) who\b")),
     (
         "place",
         _any_of(
             r"^where\b", r"\b(?:in|at|to|from) (?:which|what) (?:city|country|place|town|room|street|state)\b"
         ),
+    ),
+    ("name", _any_of(rf"\b(?:which|what) (?:[\w-]+ ){{0,3}}?{_NAMED_THING}s?\b")),
+    (
+        "definition",
+        _any_of(r"^what (?:is|are|was|were) (?!the \w+ of\b)(?:an? |the )?[\w. -]{2,40}(?:$|[?,])"),
     ),
     (
         "yes_no",
@@ -82,7 +111,7 @@ _EVIDENCE: dict[AnswerType, re.Pattern[str]] = {
     "money": _any_of(r"\d", rf"\b(?:free|{_COUNT_WORD})\b"),
     "duration": _any_of(
         rf"(?:\d|\b{_COUNT_WORD}\b|\b(?:a|an|each|every|per)\b)[\w,.\- ]{{0,24}}?{_TIME_UNIT}\b",
-        r"\b(?:daily|weekly|monthly|yearly|annually|hourly|always|never|immediately)\b",
+        r"\b(?:daily|weekly|monthly|yearly|annually|hourly)\b",
         rf"\b{_MONTH}\b",
     ),
     "date": _any_of(
@@ -94,11 +123,37 @@ _EVIDENCE: dict[AnswerType, re.Pattern[str]] = {
         r"\b(?:noon|midnight|morning|evening|today|spring|summer|autumn|winter)\b",
         r"\b(?:after|before|within|until|when|once)\b",
     ),
-    "version": _any_of(r"\bv?\d+(?:\.\d+)*\b"),
+    "version": _any_of(
+        r"\b(?:versions?|releases?|v\.?)\s*\d[\d.]*",
+        r"\b(?:since|as of|before|after|in|until|from|to)\s+v?\d+(?:\.\d+)+",
+        r"\b(?!(?:section|chapter|table|figure|part|appendix|example|page|step)\b)[a-z]\w+ v?\d+(?:\.\d+)+\b",
+    ),
+    "phone": _any_of(r"\+?\d[\d ()/-]{4,}\d"),
+    "reason": _any_of(
+        r"\b(?:because|since|due to|owing to|as a result|reasons?|therefore|so that|in order to|so as to|thus|hence)\b",
+        r"\bto (?:avoid|prevent|ensure|allow|make|keep|enable|reduce|protect)\b",
+    ),
+    "place": _any_of(r"\b(?:at|in|on|near|from|to|behind|under|opposite|beside|into)\s+(?:the\s+)?\w+"),
     "number": _any_of(r"\d", rf"\b{_COUNT_WORD}\b"),
 }
+_UNITS = (
+    (re.compile(r"\btemperatures?\b", re.I), re.compile(r"°|\bdegrees?\b|\b[CFK]\b")),
+    (
+        re.compile(r"\b(?:weights?|heavy|weigh)\b", re.I),
+        re.compile(r"\b(?:kg|g|t|mg|lbs?|oz|tons?|tonnes?|grams?)\b"),
+    ),
+    (
+        re.compile(r"\b(?:speeds?|fast)\b", re.I),
+        re.compile(r"/h\b|/s\b|\bmph\b|\bknots?\b|\bper (?:hour|second)\b"),
+    ),
+    (re.compile(r"\b(?:pressures?)\b", re.I), re.compile(r"\b(?:bar|psi|[kMh]?Pa)\b")),
+    (re.compile(r"\b(?:percent|percentage|share)\b", re.I), re.compile(r"%|\bper ?cent\b")),
+)
+"""What a quantity is called in a question, and the units an answer to it is given in."""
+
 _CAPITALISED = re.compile(r"\b[^\W\d_a-z][\w'’-]*")
 _QUOTED = re.compile(r"[\"“«„]([^\"”»“]{2,80})[\"”»“]|(?<!\w)'([^']{2,80})'(?!\w)|`([^`]{2,80})`")
+_CODE = re.compile(r"`([^`]+)`")
 _FOCUS = re.compile(
     r"\b(?:which|what)\s+((?:[\w./+#-]+\s+){0,3}?[\w./+#-]+)\s+"
     r"(?:is|are|was|were|do|does|did|has|have|had|can|could|should|must|may|will|would|runs?|\w+s|\w+ed)\b",
@@ -119,6 +174,7 @@ class Question:
     """The shape of a question or need; `terms` are index terms of its content words, in order, once each.
 
     `focus` are terms that only name the kind of thing asked for (`which option`): evidence may lack them.
+    `compounds` are words joined by hyphens, of which evidence must hold a part.
     """
 
     text: str
@@ -127,6 +183,7 @@ class Question:
     identifiers: tuple[str, ...]
     quoted: tuple[str, ...]
     names: tuple[str, ...]
+    compounds: tuple[str, ...]
     wants: AnswerType
     negated: bool
 
@@ -148,6 +205,7 @@ def read_question(text: str) -> Question:
         identifiers=tuple(identifiers(text)),
         quoted=quoted,
         names=_names(text),
+        compounds=tuple(dict.fromkeys(re.findall(r"\b[^\W\d_]{2,}(?:-[^\W\d_]{2,})+\b", text))),
         wants=answer_type(text),
         negated=bool(_NEGATION.search(text)),
     )
@@ -161,13 +219,32 @@ def answer_type(text: str) -> AnswerType:
 
 def holds_type(wanted: AnswerType, sentence: str, question: str) -> bool:
     """Tell whether a sentence holds something of the wanted type that the question does not hold itself."""
-    if wanted in ("yes_no", "open", "place"):
+    if wanted in ("yes_no", "open"):
         return True
+    if wanted == "definition":
+        return _defines(sentence, question)
+    if wanted == "name":
+        return any(name not in question for name in [*identifiers(sentence), *_CODE.findall(sentence)])
     known = {word.casefold().strip(".,?") for word in question.split()}
     if wanted == "person":
         return any(name.casefold() not in known for name in _CAPITALISED.findall(sentence))
+    if wanted == "number" and not _has_unit(sentence, question):
+        return False
     found = (match.group(0).casefold() for match in _EVIDENCE[wanted].finditer(sentence))
     return any(value not in known for value in found)
+
+
+def _defines(sentence: str, question: str) -> bool:
+    """Tell whether a sentence begins by saying what the thing asked for is."""
+    asked = [token.term for token in content_words(question)][:1]
+    head, verb, _ = sentence.partition(" is ") if " is " in sentence else sentence.partition(" are ")
+    return bool(verb) and len(head.split()) <= 6 and bool(set(asked) & set(terms(head)))
+
+
+def _has_unit(sentence: str, question: str) -> bool:
+    """Tell whether a sentence holds a unit of the quantity that a question names, where it names one."""
+    asked = [unit for noun, unit in _UNITS if noun.search(question)]
+    return not asked or any(unit.search(sentence) for unit in asked)
 
 
 def _focus_terms(text: str, found: tuple[str, ...]) -> frozenset[str]:

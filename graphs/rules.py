@@ -6,11 +6,11 @@ answer) and never by a cosine alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..tools.analyze import content_words
 from ..tools.evidence import Verdict
-from .accept import Acceptance, accept
+from .accept import Acceptance, accept, stands_out
 from .conversation import answer_from_words, make_standalone, reply_kind
 from .extract import write_nearest, write_need
 from .match import match_sentences
@@ -116,6 +116,7 @@ async def grade(view: GradeView) -> Decision[Grades]:
     """Grade each passage for each need by its best sentence, and say which needs are met."""
     judged = {item.s: [(need, _accept(need, item, view)) for need in view.needs] for item in view.evidence}
     grades = {s: _grade_of(results) for s, results in judged.items()}
+    grades |= _standing_out(view, grades)
     met = tuple(need.id for need in view.needs if any(need.id in grade.needs for grade in grades.values()))
     missing = {
         need.id: _missing(need, [dict(results)[need] for results in judged.values()])
@@ -127,6 +128,22 @@ async def grade(view: GradeView) -> Decision[Grades]:
         f"{len(met)} of {len(view.needs)} needs met by {sum(bool(g.needs) for g in grades.values())} passages"
     )
     return Decision("grade", Grades(grades, met, ladder, missing), reason, "rules")
+
+
+def _standing_out(view: GradeView, grades: Mapping[int, Grade]) -> dict[int, Grade]:
+    """Support needs none of whose words the sources use by the one sentence that stands out, if one does."""
+    found: dict[int, Grade] = {}
+    for need in view.needs:
+        if any(need.id in grade.needs for grade in grades.values()):
+            continue
+        out = stands_out(
+            need, [(item, match_sentences(need, item, view.lexicon)) for item in view.evidence], view
+        )
+        if out is not None:
+            found[out.s] = Grade(
+                "supports", (need.id,), f"{out.id} alone is near in meaning and of the type asked for"
+            )
+    return found
 
 
 def _accept(need: Need, item: Evidence, view: GradeView) -> Acceptance:

@@ -20,7 +20,7 @@ _ROLE = re.compile(r"(?:\{[\w:.+-]+\}|:[\w.+-]+(?::[\w.+-]+)*:)(?=`)")
 _STRONG = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1", re.S)
 _EMPHASIS = re.compile(r"(?<![\w*])([*_])(?=[^\s*_])([^*_]+?)(?<=[^\s*_])\1(?![\w*])", re.S)
 _CODE = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.S)
-_MARKER = re.compile(r"^\s*(?:[-*+•‣◦·]|\(?\d{1,3}[.)]|>|#{1,6})\s+")
+MARKER = re.compile(r"^\s*(?:[-*+•‣◦·]|\(?\d{1,3}[.)]|>|#{1,6})\s+")
 _RULE_CELL = re.compile(r":?-{2,}:?")
 
 
@@ -28,7 +28,7 @@ _RULE_CELL = re.compile(r":?-{2,}:?")
 def plain(text: str) -> str:
     """Return the wording of a text in one line, without markup signs and list markers."""
     line = " ".join(text.translate(_DASHES).split())
-    line = _MARKER.sub("", line)
+    line = MARKER.sub("", line)
     line = _IMAGE_OR_LINK.sub(r"\1", line)
     line = _ROLE.sub("", line)
     for pattern in (_CODE, _STRONG, _EMPHASIS):

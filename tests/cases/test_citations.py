@@ -110,7 +110,7 @@ def test_a_passage_found_twice_has_one_number(workspace):
 
 
 def test_a_citation_names_the_page_a_reader_counts(workspace):
-    from tests_pdf import write_pdf  # type: ignore[import-not-found]
+    from pdf_files import write_pdf
 
     pages = ["Welcome to the house.", "Rules.\nThe deposit is", "300 EUR, paid on arrival.", ""]
     answer = workspace({"house.pdf": write_pdf(pages)}).ask("What is the deposit?")
