@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from ..graphs.budget import Budget
 from ..graphs.policy import Policy, Turn
-from ..tools.corpus import Corpus, SourceSummary
+from ..tools.corpus import DATABASE, Corpus, SourceSummary
 from ..tools.errors import UsageError
 from ..tools.evidence import NO_FILTER, OWNER, Access, Filter
 from ..tools.index import IndexSettings, Progress
@@ -55,7 +55,7 @@ class Agent:
         self.settings = settings
         self._corpus: Corpus | None = None
         self._loop = _LoopThread()
-        if (folder / WORKSPACE).exists():
+        if (folder / WORKSPACE / DATABASE).exists():
             self._corpus = Corpus.open(folder / WORKSPACE)
 
     @classmethod

@@ -105,10 +105,14 @@ def _merge(db: sqlite3.Connection, segments: Sequence[int]) -> None:
         "INSERT INTO segments (passages, lengths, documents) VALUES (?, ?, ?)",
         tuple(pack(array[keep][order]) for array in (passages, lengths, versions)),
     ).lastrowid
-    _merge_lists(db, segments, np.sort(passages[keep]), int(into or 0))
+    kept = np.zeros(int(passages.max(initial=0)) + 1, np.bool_)
+    kept[passages[keep]] = True
+    _merge_lists(db, segments, kept, int(into or 0))
 
 
-def _merge_lists(db: sqlite3.Connection, segments: Sequence[int], kept: Ids, into: int) -> None:
+def _merge_lists(
+    db: sqlite3.Connection, segments: Sequence[int], kept: NDArray[np.bool_], into: int
+) -> None:
     """Join the posting lists of the segments term by term; a term without living passages goes."""
     marks = ",".join("?" * len(segments))
     found = db.execute(
@@ -120,7 +124,7 @@ def _merge_lists(db: sqlite3.Connection, segments: Sequence[int], kept: Ids, int
         lists = list(rows)
         passages = np.concatenate([unpack(row[1]) for row in lists])
         counts = np.concatenate([unpack(row[2]) for row in lists])
-        alive = np.isin(passages, kept)
+        alive = kept[passages]
         order = np.argsort(passages[alive], kind="stable")
         if alive.any():
             merged.append((term, into, pack(passages[alive][order]), pack(counts[alive][order])))

@@ -23,8 +23,9 @@ CREATE TABLE vectors (
     key BLOB NOT NULL,
     vector BLOB NOT NULL,
     PRIMARY KEY (space, key)
-) WITHOUT ROWID;
+);
 """
+# Not WITHOUT ROWID: a vector in the key's own tree would make every look-up of a key read vectors.
 
 GATHER_SHARE = 0.2
 """Share of allowed rows below which they are gathered before the product; above it the product is masked."""
