@@ -1,174 +1,162 @@
-"""Parse plain text and whatever reads as text: paragraphs, underlined headings, items, tables of CSV, code."""
+"""Parse plain text and whatever reads as text; the canonical text is the decoded file.
+
+By the file's suffix: tables (.csv, .tsv), records (.json, .jsonl, .log), source code, reStructuredText; all
+else is prose with headings where they are evident, lists, rows in columns and indented code.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from .decode import decode
 from .evidence import Block, Parsed
+from .text_headings import Headings, headline_level, underlined
+from .text_lines import ITEM, Flow, Line, chunks, lines_of
 
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
-_UNDERLINE = re.compile(r"([=\-~^\"'`#*+:.])\1{2,}\s*$")
-_ITEM = re.compile(r"\s*(?:[-*•+◦]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s+\S")
-_NUMBERED = re.compile(r"(\d+(?:\.\d+)*)\.?\s+[A-Z][^.!?]{2,70}$")
-_TABLES = {".csv", ".tsv"}
-_RECORDS = {".jsonl", ".ndjson", ".log"}
+_TABLES = frozenset([".csv", ".tsv"])
+_RECORDS = frozenset([".json", ".jsonl", ".ndjson", ".log"])
+_MARKUP = frozenset([".rst", ".rest"])
 _CODE = frozenset(
-    [
-        ".py",
-        ".js",
-        ".ts",
-        ".java",
-        ".c",
-        ".h",
-        ".cpp",
-        ".go",
-        ".rs",
-        ".rb",
-        ".sh",
-        ".sql",
-        ".css",
-        ".json",
-        ".toml",
-        ".yaml",
-        ".yml",
-        ".ini",
-        ".cfg",
-        ".conf",
-        ".xml",
-    ]
+    re.findall(
+        r"\.\w+",
+        """.py .pyi .js .jsx .mjs .ts .tsx .java .kt .kts .scala .c .h .cc .cpp .hpp .cs .go .rs
+        .rb .php .swift .lua .pl .r .jl .hs .ex .exs .erl .clj .el .lisp .sh .bash .zsh .fish
+        .ps1 .bat .sql .css .scss .less .toml .yaml .yml .ini .cfg .conf .properties .env .xml
+        .xsd .svg .gradle .cmake .mk .tf .proto .graphql .diff .patch .dockerfile""",
+    )
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A line with its place; `end` leaves out the line break."""
-
-    start: int
-    end: int
-    text: str
-
-    @property
-    def indent(self) -> int:
-        return len(self.text) - len(self.text.lstrip())
+_SIGNS = re.compile(r"[{}();=<>$|\\]|\s--\w|^\s*(?:#|>>>|\.\.\.)")
+_CODE_INDENT = 4
+_CODE_SHARE = 0.5
+"""Share of the lines of an indented run that carry signs of code from which it is a listing."""
 
 
 def parse_text(data: bytes, path: str) -> Parsed:
     """Return a text file as blocks over its decoded text."""
     text = decode(data)
     name = PurePosixPath(path)
-    lines = list(_lines(text))
-    suffix = name.suffix.lower()
-    if suffix in _TABLES:
-        blocks = _table(lines)
-    elif suffix in _RECORDS:
-        blocks = [Block("row", line.start, line.end, group=1) for line in lines if line.text.strip()]
-    elif suffix in _CODE:
-        blocks = [_block("code", chunk, group=i) for i, chunk in enumerate(_chunks(lines), 1)]
-    else:
-        blocks = _prose(lines, suffix == ".rst")
+    blocks = _reading(name.suffix.lower())(lines_of(text))
     return Parsed(text, tuple(blocks), _title(text, blocks, name), "text/plain", "text/1")
 
 
-def _lines(text: str) -> Iterator[_Line]:
-    for match in _LINE.finditer(text):
-        if match.end() > match.start():
-            bare = match.group(0).rstrip("\r\n")
-            yield _Line(match.start(), match.start() + len(bare), bare)
+def _reading(suffix: str) -> Callable[[Sequence[Line]], list[Block]]:
+    """Return how the lines of a file are read, by its suffix."""
+    if suffix in _MARKUP:
+        from .parse_rst import read_rst
+
+        return read_rst
+    if suffix in _TABLES:
+        return _table
+    if suffix in _RECORDS:
+        return _records
+    return _code if suffix in _CODE else _prose
 
 
 def _title(text: str, blocks: Sequence[Block], name: PurePosixPath) -> str:
     """Return the first heading when the file opens with it, else the file's name."""
-    first = blocks[0] if blocks else None
+    first = next((block for block in blocks if block.kind != "code"), None)
     if first and first.kind == "heading":
-        return text[first.start : first.end].splitlines()[0].strip() or name.stem
-    return name.stem
+        return " ".join(text[first.start : first.end].split())
+    return name.stem or name.name
 
 
-def _table(lines: Sequence[_Line]) -> list[Block]:
-    """Return the first line as header and every other one as a row of one table."""
-    filled = [line for line in lines if line.text.strip()]
-    return [Block("row" if i else "header", line.start, line.end, group=1) for i, line in enumerate(filled)]
-
-
-def _chunks(lines: Sequence[_Line]) -> Iterator[list[_Line]]:
-    """Yield runs of lines between blank ones."""
-    chunk: list[_Line] = []
+def _table(lines: Sequence[Line]) -> list[Block]:
+    """Return the first record as header and every other one as a row; a quoted cell may hold line breaks."""
+    flow = Flow()
+    group = flow.next_group()
+    record: list[Line] = []
     for line in lines:
-        if line.text.strip():
-            chunk.append(line)
-        elif chunk:
-            yield chunk
-            chunk = []
-    if chunk:
-        yield chunk
+        if record or line.bare:
+            record.append(line)
+        if record and sum(one.text.count('"') for one in record) % 2 == 0:
+            flow.add("row" if flow.blocks else "header", record, 0, group)
+            record = []
+    for line in record:
+        if line.bare:
+            flow.add("row", [line], 0, group)
+    return flow.blocks
 
 
-def _block(kind: str, chunk: Sequence[_Line], level: int = 0, group: int = 0) -> Block:
-    first, last = chunk[0], chunk[-1]
-    end = last.start + len(last.text.rstrip())
-    return Block(kind, first.start + first.indent, end, level, group)  # type: ignore[arg-type]
+def _records(lines: Sequence[Line]) -> list[Block]:
+    flow = Flow()
+    group = flow.next_group()
+    for line in lines:
+        if line.bare:
+            flow.add("row", [line], 0, group)
+    return flow.blocks
 
 
-def _prose(lines: Sequence[_Line], marked: bool) -> list[Block]:
-    """Return paragraphs, headings and items; `marked` for reStructuredText, where `::` opens a literal block."""
-    blocks: list[Block] = []
-    signs: list[str] = []
-    literal = False
-    for chunk in _chunks(lines):
-        heading = _heading(chunk, signs)
-        if heading:
-            blocks += heading
-            chunk = chunk[2 if not _UNDERLINE.match(chunk[0].text) else 3 :]
-            literal = False
-        if not chunk or (marked and _is_directive(chunk)):
-            literal = bool(chunk) and chunk[0].text.lstrip().startswith(".. code")
-            continue
-        literal = literal and min(line.indent for line in chunk) > 0
-        group = len(blocks) + 1
-        blocks += [_block("code", chunk, group=group)] if literal else _paragraph_or_items(chunk, blocks)
-        literal = literal or (marked and chunk[-1].text.rstrip().endswith("::"))
-    return blocks
+def _code(lines: Sequence[Line]) -> list[Block]:
+    """Return the blocks of source code: cut at blank lines before a line that is not indented."""
+    flow = Flow()
+    group = flow.next_group()
+    block: list[Line] = []
+    for chunk in chunks(lines):
+        if block and not chunk[0].indent:
+            flow.add("code", block, 0, group)
+            block = []
+        block += chunk
+    if block:
+        flow.add("code", block, 0, group)
+    return flow.blocks
 
 
-def _is_directive(chunk: Sequence[_Line]) -> bool:
-    return all(line.text.lstrip().startswith((".. ", ":")) or line.indent > 2 for line in chunk) and (
-        chunk[0].text.startswith(".. ")
-    )
+def _prose(lines: Sequence[Line]) -> list[Block]:
+    reading = _Prose(list(chunks(lines)))
+    return reading.blocks()
 
 
-def _heading(chunk: Sequence[_Line], signs: list[str]) -> list[Block]:
-    """Return the heading a chunk opens with: underlined (perhaps overlined), or a numbered short line."""
-    over = bool(_UNDERLINE.match(chunk[0].text)) and len(chunk) > 2
-    lines = chunk[1:3] if over else chunk[:2]
-    if len(lines) == 2 and lines[0].text.strip() and not lines[0].indent:
-        match = _UNDERLINE.match(lines[1].text)
-        if match and len(lines[1].text.strip()) >= len(lines[0].text.strip()) - 2:
-            sign = match[1] + ("o" if over else "")
-            if sign not in signs:
-                signs.append(sign)
-            return [_block("heading", lines[:1], level=min(6, signs.index(sign) + 1))]
-    return []
+@dataclass(slots=True)
+class _Prose:
+    """Read running text chunk by chunk."""
+
+    runs: list[list[Line]]
+    _flow: Flow = field(default_factory=Flow)
+    _headings: Headings = field(default_factory=Headings)
+
+    def blocks(self) -> list[Block]:
+        """Return headings, paragraphs, items, rows and listings in order."""
+        margin = _margin(self.runs)
+        for i, run in enumerate(self.runs):
+            taken = underlined(run)
+            if taken:
+                self._flow.add("heading", [run[taken - 2]], self._headings.level_of(run, taken))
+                run = run[taken:]
+            elif level := self._headline(i):
+                self._flow.add("heading", run, level)
+                continue
+            if run and _is_listing(run, margin):
+                self._flow.listing(run)
+            elif run:
+                self._flow.prose(run)
+        return self._flow.blocks
+
+    def _headline(self, i: int) -> int:
+        """Return the level of a single line that is evidently a heading, else 0."""
+        run = self.runs[i]
+        if len(run) > 1 or i + 1 == len(self.runs):
+            return 0
+        item = ITEM.match(run[0].text)
+        follows = ITEM.match(self.runs[i + 1][0].text)
+        if item and (self._flow.in_list or follows):
+            return 0
+        return headline_level(run[0].bare, is_first=i == 0)
 
 
-def _paragraph_or_items(chunk: Sequence[_Line], before: Sequence[Block]) -> list[Block]:
-    """Return a chunk as one paragraph, as a numbered heading, or as its items with the lines they run over."""
-    numbered = _NUMBERED.match(chunk[0].text.strip())
-    if numbered and len(chunk) == 1 and not chunk[0].indent:
-        return [_block("heading", chunk, level=min(6, numbered[1].count(".") + 1))]
-    runs: list[list[_Line]] = []
-    for line in chunk:
-        if _ITEM.match(line.text) or not runs:
-            runs.append([line])
-        else:
-            runs[-1].append(line)
-    group = before[-1].group if before and before[-1].kind == "item" else len(before) + 1
-    return [
-        _block("item", run, level=1 + run[0].indent // 2, group=group)
-        if _ITEM.match(run[0].text)
-        else _block("paragraph", run)
-        for run in runs
-    ]
+def _margin(runs: Sequence[Sequence[Line]]) -> int:
+    """Return the columns by which running text is indented: those of most lines."""
+    counts: dict[int, int] = {}
+    for run in runs:
+        for line in run:
+            counts[line.indent] = counts.get(line.indent, 0) + 1
+    return max(counts, key=lambda indent: (counts[indent], -indent)) if counts else 0
+
+
+def _is_listing(run: Sequence[Line], margin: int) -> bool:
+    """Tell whether a run is code: indented beyond the text, and worded as code is."""
+    if ITEM.match(run[0].text) or min(line.indent for line in run) < margin + _CODE_INDENT:
+        return False
+    return sum(bool(_SIGNS.search(line.text)) for line in run) >= _CODE_SHARE * len(run)
