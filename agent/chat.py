@@ -25,19 +25,23 @@ Ask a question in one line. The conversation is kept until you leave.
   /sources  what is indexed
   /help     this text
   /quit     leave (or Ctrl-D)
-Ctrl-C stops an answer; pressed again it leaves.
+Ctrl-C stops an answer; at the prompt it leaves.
 """
 COMMANDS = ("/help", "/sources", "/quit")
 
 
 @dataclass(slots=True)
 class Chat:
-    """One conversation with an agent; `policy` None is the agent's own, `as_json` prints an object a line."""
+    """One conversation with an agent.
+
+    `policy` None is the agent's own, `as_json` prints an object a line, `verbose` tells what was spent.
+    """
 
     agent: Agent
     filter: Filter = NO_FILTER
     policy: Policy | None = None
     as_json: bool = False
+    verbose: bool = False
     turns: list[Turn] = field(default_factory=list)
 
     def run(self) -> int:
@@ -91,7 +95,7 @@ class Chat:
             return
         paper: Paper = paper_of(sys.stdout)
         emit(show_answer(answer, paper) + "\n")
-        if sys.stderr.isatty():
+        if self.verbose:
             tell(status_line(answer))
 
 
@@ -101,21 +105,15 @@ def _piped_lines() -> Iterator[str]:
 
 
 def _typed_lines() -> Iterator[str]:
-    """Yield what a person types; a first Ctrl-C at the prompt clears the line, a second in a row leaves."""
+    """Yield what a person types; Ctrl-C at the prompt is passed on and so leaves."""
     with_history()
-    interrupted = False
     while True:
         try:
-            yield input(prompt())
-            interrupted = False
+            line = input(prompt())
         except EOFError:
             tell("")
             return
-        except KeyboardInterrupt:
-            if interrupted:
-                raise
-            interrupted = True
-            tell("\npress Ctrl-C again to leave, or type a question")
+        yield line
 
 
 def with_history() -> None:

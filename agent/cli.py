@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..tools.errors import UsageError
+from .edge import run_at_edge, stay_offline
 from .flags import nearest, read_words
 from .options import (
     AddOptions,
@@ -202,7 +203,8 @@ def chat(given: Limited) -> int:
     from .chat import Chat
 
     with opened(given, preload=True) as agent:
-        return Chat(agent, narrowing(given, agent), _policy(given.verbose), given.as_json).run()
+        talk = Chat(agent, narrowing(given, agent), _policy(given.verbose), given.as_json, given.verbose)
+        return talk.run()
 
 
 @app.command(short_help="Print the graph of a run.")
@@ -310,13 +312,14 @@ def _print_answer(answer: Answer, verbose: bool) -> None:
     from .show import show_answer, status_line
 
     emit(show_answer(answer, paper_of(sys.stdout)))
-    if verbose or sys.stderr.isatty():
+    if verbose:
         tell(status_line(answer))
 
 
 def main() -> None:
     """Run the command line."""
-    app(prog_name="quaere")
+    stay_offline()
+    sys.exit(run_at_edge(lambda: app(prog_name="quaere")))
 
 
 if __name__ == "__main__":

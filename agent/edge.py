@@ -12,10 +12,18 @@ import warnings
 from collections.abc import Callable
 
 from ..tools.errors import QuaereError
-from .terminal import prepare_streams, tell
+from .terminal import discard_output, prepare_streams, tell
 
 INTERRUPTED = 130
 FAILED = 1
+
+OFFLINE = {
+    "LANGSMITH_TRACING_V2": "false",
+    "HF_HUB_OFFLINE": "1",
+    "ANONYMIZED_TELEMETRY": "False",
+    "TOKENIZERS_PARALLELISM": "false",
+}
+"""What keeps the libraries from the network and from threads of their own, whatever the shell says."""
 
 
 def run_at_edge(work: Callable[[], int]) -> int:
@@ -30,8 +38,15 @@ def run_at_edge(work: Callable[[], int]) -> int:
     except Exception as error:  # noqa: BLE001  (the process edge)
         if wants_debug():
             traceback.print_exc(file=sys.stderr)
+        if isinstance(error, OSError):
+            discard_output()
         tell(f"quaere: {sentence(error)}")
         return error.exit_code if isinstance(error, QuaereError) else FAILED
+
+
+def stay_offline() -> None:
+    """Tell the libraries, before any of them is loaded, that nothing leaves this machine."""
+    os.environ.update(OFFLINE)
 
 
 def wants_debug() -> bool:

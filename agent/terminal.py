@@ -154,8 +154,15 @@ def tell(text: str) -> None:
         sys.stderr.flush()
 
 
+def discard_output() -> None:
+    """Send what stdout still holds and could not write nowhere, so that closing it at exit says nothing."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        _discard(sys.stdout)
+
+
 def _discard(stream: TextIO) -> None:
-    """Send what the stream still holds nowhere, so that closing it at exit says nothing."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())

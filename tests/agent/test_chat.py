@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -98,3 +104,26 @@ def test_refused_question_does_not_end_the_conversation(chat: Chat) -> None:
 def test_json_prints_one_object_a_line(chat: Chat) -> None:
     result = chat("How many docks does permit S-101 allow?", "What is ERR-99?", options=["--json"])
     assert [json.loads(line)["status"] for line in result.stdout.splitlines()] == ["answered", "abstained"]
+
+
+def test_ctrl_c_at_the_prompt_of_a_terminal_leaves_with_130(chat: Chat, tmp_path: Path) -> None:
+    leading, following = pty.openpty()
+    talk = subprocess.Popen(
+        [sys.executable, "-m", "quaere.agent.cli", "chat"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONIOENCODING": "utf-8", "TERM": "dumb"},
+        stdin=following,
+        stdout=following,
+        stderr=following,
+        start_new_session=True,
+    )
+    os.close(following)
+    seen = b""
+    while "› ".encode() not in seen:
+        seen += os.read(leading, 4096)
+    deadline = time.monotonic() + 60
+    while talk.poll() is None and time.monotonic() < deadline:
+        talk.send_signal(signal.SIGINT)  # one that comes just before the prompt waits is kept for the next
+        time.sleep(0.5)
+    assert talk.poll() == 130
+    os.close(leading)

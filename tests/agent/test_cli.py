@@ -385,3 +385,33 @@ def test_unexpected_error_is_one_sentence(
     assert "the sky fell" in result.stderr
     monkeypatch.setenv("QUAERE_DEBUG", "1")
     assert "Traceback" in indexed("sources").stderr
+
+
+def test_full_disk_is_one_sentence_even_for_help(tmp_path: Path) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "quaere.agent.cli", "--help"],
+            cwd=tmp_path,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr.count(b"\n") == 1
+    assert b"No space left" in done.stderr
+
+
+def test_program_keeps_libraries_offline_whatever_the_shell_says(tmp_path: Path) -> None:
+    code = (
+        "import os, sys; sys.argv = ['quaere', 'graph']\n"
+        "from quaere.agent.cli import main\n"
+        "try: main()\n"
+        "except SystemExit as end: assert not end.code\n"
+        "print(os.environ['LANGSMITH_TRACING_V2'], os.environ['HF_HUB_OFFLINE'], file=sys.stderr)"
+    )
+    environ = os.environ | {"LANGSMITH_TRACING_V2": "true", "HF_HUB_OFFLINE": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environ, capture_output=True, check=True
+    )
+    assert done.stderr.strip() == b"false 1"
