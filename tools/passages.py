@@ -8,14 +8,8 @@ from itertools import groupby
 
 from .evidence import Parsed
 from .outline import Unit
-from .plain import plain
+from .prefixes import SPECIAL, Prefixes
 from .split import CountTokens, Limits, PassageCut, SentenceCut, Split
-
-PREFIX_CHARACTERS = 160
-"""Characters of a prefix at most, about 40 tokens; the middle of a longer path is left out."""
-
-SPECIAL = 2
-"""Special tokens that every count includes and a joined passage has only once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +20,9 @@ class _Sized:
     tokens: int
 
 
+_Group = list[_Sized]
+
+
 @dataclass(frozen=True, slots=True)
 class _Room:
     """Tokens a passage may use for its sentences, as a rule and at most."""
@@ -34,176 +31,207 @@ class _Room:
     most: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Packing:
+    """What packing one text goes by."""
+
+    parsed: Parsed
+    prefixes: Prefixes
+    count: CountTokens
+    limits: Limits
+
+    def most(self, unit: Unit) -> int:
+        """Return the tokens a sentence may have beside the prefix of a passage that begins with it."""
+        return max(1, self.limits.tokens - self.prefixes.tokens(unit))
+
+    def room(self, section: Sequence[_Sized]) -> _Room:
+        """Return the room in the passages of a section."""
+        most = min(self.most(one.unit) for one in section)
+        return _Room(min(self.limits.target, most), most)
+
+    def tokens(self, groups: Sequence[_Group]) -> list[int]:
+        """Return the tokens of passages with their prefixes, as they are encoded."""
+        texts = []
+        for group in groups:
+            prefix = self.prefixes.of([one.unit for one in group])
+            text = self.parsed.text[group[0].unit.start : group[-1].unit.end]
+            texts.append(f"{prefix}\n{text}" if prefix else text)
+        return self.count(texts) if texts else []
+
+
 def pack_passages(parsed: Parsed, units: Sequence[Unit], count: CountTokens, limits: Limits) -> Split:
     """Return sentences and passages of a text; a sentence too long for a passage is cut hard."""
-    prefixes = _prefixes(parsed, units)
-    widest = max(count(sorted(set(prefixes.values()))), default=SPECIAL)
-    widest = min(widest, limits.tokens // 2)
-    room = _Room(max(1, min(limits.target, limits.tokens - widest)), max(1, limits.tokens - widest))
-    sized = _sized(parsed.text, units, count, room.most)
-    groups = [group for section in _sections(sized) for group in _packed(parsed, section, room)]
-    groups = [piece for group in groups for piece in _within(parsed, group, count, limits)]
-    return _numbered(parsed, groups)
+    packing = _Packing(parsed, Prefixes(parsed, units, count, limits.tokens), count, limits)
+    sections = _sections(_sized(packing, units))
+    groups = [group for section in sections for group in _packed(parsed, section, packing.room(section))]
+    return _numbered(_bounded(packing, groups), packing.prefixes)
 
 
-def _sized(text: str, units: Sequence[Unit], count: CountTokens, most: int) -> list[_Sized]:
-    """Count all sentences at once and cut those that no passage could hold."""
-    counts = count([text[unit.start : unit.end] for unit in units]) if units else []
-    sized: list[_Sized] = []
-    for unit, tokens in zip(units, counts, strict=True):
-        if tokens - SPECIAL + 1 <= most:
-            sized.append(_Sized(unit, max(1, tokens - SPECIAL) + 1))
-        else:
-            sized += _cut_hard(text, unit, count, most)
-    return sized
+def _sized(packing: _Packing, units: Sequence[Unit]) -> list[_Sized]:
+    """Count all sentences at once and cut those that no passage could hold, until each piece fits."""
+    text = packing.parsed.text
+    counts = packing.count([text[unit.start : unit.end] for unit in units]) if units else []
+    sized = [_Sized(unit, max(1, tokens - SPECIAL) + 1) for unit, tokens in zip(units, counts, strict=True)]
+    wide = [
+        one.unit for one in sized if one.tokens > packing.most(one.unit) and len(_halves(text, one.unit)) > 1
+    ]
+    if not wide:
+        return sized
+    cut = {unit.start for unit in wide}
+    pieces = _sized(packing, [half for unit in wide for half in _halves(text, unit)])
+    kept = [one for one in sized if one.unit.start not in cut]
+    return sorted(kept + pieces, key=lambda one: one.unit.start)
 
 
-def _cut_hard(text: str, unit: Unit, count: CountTokens, most: int) -> list[_Sized]:
-    """Cut a sentence in halves at white space, or anywhere, until each piece fits."""
-    tokens = count([text[unit.start : unit.end]])[0]
-    if tokens - SPECIAL + 1 <= most or unit.end - unit.start < 2:
-        return [_Sized(unit, max(1, tokens - SPECIAL) + 1)]
+def _halves(text: str, unit: Unit) -> list[Unit]:
+    """Return a unit in two, cut at white space near its middle or anywhere; one character stays whole."""
     middle = (unit.start + unit.end) // 2
     space = text.rfind(" ", unit.start + 1, middle)
     at = space if space > unit.start + (middle - unit.start) // 2 else middle
-    halves = (replace(unit, end=at), replace(unit, start=at))
-    return [
-        piece
-        for half in map(lambda u: _stripped(text, u), halves)
-        if half
-        for piece in _cut_hard(text, half, count, most)
-    ]
+    halves = (_stripped(text, replace(unit, end=at)), _stripped(text, replace(unit, start=at)))
+    return [half for half in halves if half.start < half.end]
 
 
-def _stripped(text: str, unit: Unit) -> Unit | None:
+def _stripped(text: str, unit: Unit) -> Unit:
     raw = text[unit.start : unit.end]
     start = unit.start + len(raw) - len(raw.lstrip())
-    end = start + len(raw.strip())
-    return replace(unit, start=start, end=end) if start < end else None
+    return replace(unit, start=start, end=start + len(raw.strip()))
 
 
-def _sections(sized: Sequence[_Sized]) -> Iterator[list[_Sized]]:
-    """Yield the sentences of each section; one that is only a heading goes with the section behind it."""
-    waiting: list[_Sized] = []
+def _sections(sized: Sequence[_Sized]) -> Iterator[_Group]:
+    """Yield the sentences of each section; one that is only a heading opens the first section below it."""
+    waiting: _Group = []
     for _, members in groupby(sized, key=lambda one: one.unit.section):
-        waiting += members
-        if any(one.unit.kind != "heading" for one in waiting):
+        section = list(members)
+        above = waiting[-1].unit.locator.heading if waiting else ()
+        if section[0].unit.locator.heading[: len(above)] != above:
+            yield waiting
+            waiting = []
+        waiting += section
+        if not _only_heading(waiting):
             yield waiting
             waiting = []
     if waiting:
         yield waiting
 
 
-def _packed(parsed: Parsed, section: Sequence[_Sized], room: _Room) -> list[list[_Sized]]:
-    """Pack the blocks of a section into passages; a block moves on whole when it fits into one of its own."""
-    packed: list[list[_Sized]] = []
+def _only_heading(group: Sequence[_Sized]) -> bool:
+    return all(one.unit.kind == "heading" for one in group)
+
+
+def _packed(parsed: Parsed, section: Sequence[_Sized], room: _Room) -> list[_Group]:
+    """Pack a section into passages: what belongs together stays together where it fits into one."""
+    packed: list[_Group] = [[]]
     used = 0
-    for block in _whole_blocks(parsed, section):
-        tokens = sum(one.tokens for one in block)
-        fits = used + tokens <= room.target
-        if (
-            packed
-            and not fits
-            and (tokens <= room.target or used > room.target // 2)
-            and not _only_heading(packed[-1])
-        ):
+    for whole in _wholes(parsed, section):
+        size = _tokens(whole)
+        if size > room.target and used > room.target // 2 and not _only_heading(packed[-1]):
             packed.append([])
             used = 0
-        for one in block:
-            if not packed or used + one.tokens > (room.target if used else room.most):
-                if packed and _only_heading(packed[-1]) and used + one.tokens <= room.most:
-                    pass
-                elif not packed or packed[-1]:
-                    packed.append([])
-                    used = 0
-            packed[-1].append(one)
-            used += one.tokens
+        for part in _parts(parsed, whole, room.target):
+            size = _tokens(part)
+            most = room.most if _only_heading(packed[-1]) else room.target
+            if used and used + size > most:
+                packed.append([])
+                used = 0
+            packed[-1] += part
+            used += size
     return [group for group in packed if group]
 
 
-def _only_heading(group: Sequence[_Sized]) -> bool:
-    return bool(group) and all(one.unit.kind == "heading" for one in group)
+def _tokens(group: Sequence[_Sized]) -> int:
+    return sum(one.tokens for one in group)
 
 
-def _whole_blocks(parsed: Parsed, section: Sequence[_Sized]) -> Iterator[list[_Sized]]:
-    """Yield runs of sentences that belong together: a block, or a lead-in with the first block it leads in."""
-    held: list[_Sized] = []
-    for _, members in groupby(section, key=lambda one: one.unit.block):
-        held += members
-        last = held[-1].unit
-        if last.kind == "prose" and parsed.text[last.start : last.end].endswith(":"):
-            continue
-        yield held
-        held = []
+def _parts(parsed: Parsed, whole: _Group, target: int) -> Iterator[_Group]:
+    """Yield what belongs together in one part when it fits, else by blocks, else by sentences."""
+    if _tokens(whole) <= target:
+        yield whole
+        return
+    for _, members in groupby(_led_in(parsed, whole), key=lambda led: led[-1].unit.block):
+        led = list(members)
+        block = [one for part in led for one in part]
+        yield from [block] if _tokens(block) <= target else led
+
+
+def _led_in(parsed: Parsed, whole: _Group) -> Iterator[_Group]:
+    """Yield single sentences, but one that leads in what follows together with the first of that."""
+    held: _Group = []
+    for one in whole:
+        held.append(one)
+        if not _leads_in(parsed, one.unit):
+            yield held
+            held = []
     if held:
         yield held
 
 
-def _within(
-    parsed: Parsed, group: Sequence[_Sized], count: CountTokens, limits: Limits
-) -> Iterator[Sequence[_Sized]]:
-    """Yield a group, or its halves, so that prefix and text are within the bound when counted together."""
-    text = f"{_prefix(parsed, [one.unit for one in group])}\n{parsed.text[group[0].unit.start : group[-1].unit.end]}"
-    if len(group) == 1 or count([text])[0] <= limits.tokens:
-        yield group
-        return
-    middle = len(group) // 2
-    yield from _within(parsed, group[:middle], count, limits)
-    yield from _within(parsed, group[middle:], count, limits)
+def _wholes(parsed: Parsed, section: Sequence[_Sized]) -> Iterator[_Group]:
+    """Yield paragraphs, and lists, tables and listings each with the paragraph that leads them in."""
+    held: _Group = []
+    for _, members in groupby(section, key=lambda one: _structure(parsed, one.unit)):
+        held += members
+        if not _leads_in(parsed, held[-1].unit):
+            yield held
+            held = []
+    if held:
+        yield held
 
 
-def _numbered(parsed: Parsed, groups: Sequence[Sequence[_Sized]]) -> Split:
+def _structure(parsed: Parsed, unit: Unit) -> tuple[str, int]:
+    """Return what the sentences of one paragraph, list, table or listing have in common."""
+    block = parsed.blocks[unit.block]
+    return ("group", block.group) if block.group else ("block", unit.block)
+
+
+def _leads_in(parsed: Parsed, unit: Unit) -> bool:
+    return unit.kind == "prose" and parsed.text[unit.end - 1] in ":："
+
+
+def _bounded(packing: _Packing, groups: Sequence[_Group]) -> list[_Group]:
+    """Halve the passages that are over the bound when prefix and text are counted together."""
+    bounded: list[_Group] = []
+    for group, tokens in zip(groups, packing.tokens(groups), strict=True):
+        halves = _split_group(packing.parsed.text, group) if tokens > packing.limits.tokens else [group]
+        bounded += _bounded(packing, halves) if len(halves) > 1 else [group]
+    return bounded
+
+
+def _split_group(text: str, group: _Group) -> list[_Group]:
+    if len(group) > 1:
+        return [group[: len(group) // 2], group[len(group) // 2 :]]
+    return [[_Sized(half, group[0].tokens)] for half in _halves(text, group[0].unit)]
+
+
+def _numbered(groups: Sequence[_Group], prefixes: Prefixes) -> Split:
     """Give sentences and passages their numbers, and passages the span of their section."""
-    sections: dict[int, tuple[int, int]] = {}
-    for group in groups:
-        for unit in (one.unit for one in group):
-            start, end = sections.get(unit.section, (unit.start, unit.end))
-            sections[unit.section] = (min(start, unit.start), max(end, unit.end))
+    parents = _parents(groups)
     sentences: list[SentenceCut] = []
     passages: list[PassageCut] = []
     for group in groups:
         units = [one.unit for one in group]
         first = len(sentences)
         sentences += [SentenceCut(u.start, u.end, u.kind, u.governed_by, u.locator) for u in units]
-        parent = sections[units[-1].section]
-        span = (min(parent[0], units[0].start), parent[1])
-        heading, prefix = units[-1].locator.heading, _prefix(parsed, units)
+        start, end = units[0].start, units[-1].end
+        parent = parents[units[-1].section]
         passages.append(
-            PassageCut(units[0].start, units[-1].end, heading, first, len(sentences), span, prefix)
+            PassageCut(
+                start,
+                end,
+                units[-1].locator.heading,
+                first,
+                len(sentences),
+                (min(parent[0], start), parent[1]),
+                prefixes.of(units),
+            )
         )
     return Split(tuple(sentences), tuple(passages))
 
 
-def _prefixes(parsed: Parsed, units: Sequence[Unit]) -> dict[int, str]:
-    """Return the longest prefix a passage of each section can have."""
-    found: dict[int, str] = {}
-    for unit in units:
-        prefix = _prefix(parsed, [unit])
-        if len(prefix) >= len(found.get(unit.section, "")):
-            found[unit.section] = prefix
-    return found
-
-
-def _prefix(parsed: Parsed, units: Sequence[Unit]) -> str:
-    """Return title and heading path of a passage, and the header of a table that it continues."""
-    path = list(dict.fromkeys([plain(parsed.title), *units[-1].locator.heading]))
-    lines = [_shortened([part for part in path if part])]
-    first = units[0]
-    if first.kind == "row":
-        headers = [
-            parsed.text[start:end] for start, end in first.governed_by if _is_row(parsed.text[start:end])
-        ]
-        lines += [plain(header)[:PREFIX_CHARACTERS] for header in headers[-1:]]
-    return "\n".join(line for line in lines if line)
-
-
-def _is_row(text: str) -> bool:
-    return "|" in text or "," in text or "\t" in text
-
-
-def _shortened(path: Sequence[str]) -> str:
-    """Return a path within its length: the middle parts go first, then the ends are cut."""
-    parts = list(path)
-    while len(" > ".join(parts)) > PREFIX_CHARACTERS and len(parts) > 2:
-        parts.pop(len(parts) // 2)
-    return " > ".join(part[: PREFIX_CHARACTERS // max(1, len(parts))] for part in parts)
+def _parents(groups: Sequence[_Group]) -> dict[int, tuple[int, int]]:
+    """Return the span of each section by its number."""
+    parents: dict[int, tuple[int, int]] = {}
+    for unit in (one.unit for group in groups for one in group):
+        start, _ = parents.get(unit.section, (unit.start, unit.end))
+        parents[unit.section] = (start, unit.end)
+    return parents

@@ -1,0 +1,80 @@
+"""The contextual prefix of a passage: title and heading path, and the header of a table it goes on with.
+
+It is indexed with the passage's text and never quoted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from .evidence import Parsed
+from .outline import Unit
+from .plain import plain
+from .split import CountTokens
+
+CHARACTERS = 160
+"""Characters of a line of a prefix at most, about 40 tokens; the middle of a longer path is left out."""
+
+SPECIAL = 2
+"""Special tokens that every count includes and a joined passage has only once."""
+
+Path = tuple[str, ...]
+
+
+class Prefixes:
+    """Know the prefix of any passage of one text; path and header have a quarter of its tokens each."""
+
+    def __init__(self, parsed: Parsed, units: Sequence[Unit], count: CountTokens, tokens: int) -> None:
+        self._title = plain(parsed.title)
+        self._headers: dict[int, Path] = {
+            block.start: (plain(parsed.text[block.start : block.end]),)
+            for block in parsed.blocks
+            if block.kind == "header"
+        }
+        paths = {self._path(unit) for unit in units}
+        self._lines = _fitted([*sorted(paths), *sorted(set(self._headers.values()))], count, tokens // 4)
+
+    def of(self, units: Sequence[Unit]) -> str:
+        """Return the prefix of a passage; that of a table's later rows ends with the header row."""
+        keys = [self._path(units[-1]), *self._header(units[0])]
+        return "\n".join(line for line in (self._lines[key][0] for key in keys) if line)
+
+    def tokens(self, unit: Unit) -> int:
+        """Return the tokens of the prefix of a passage that begins with a unit, special tokens included."""
+        keys = [self._path(unit), *self._header(unit)]
+        return SPECIAL + sum(self._lines[key][1] for key in keys)
+
+    def _path(self, unit: Unit) -> Path:
+        return tuple(dict.fromkeys(part for part in (self._title, *unit.locator.heading) if part))
+
+    def _header(self, unit: Unit) -> list[Path]:
+        """Return the header row that governs a row, where it has one."""
+        found: list[Path] = [self._headers[start] for start, _ in unit.governed_by if start in self._headers]
+        return found[-1:] if unit.kind == "row" else []
+
+
+def _fitted(paths: Iterable[Path], count: CountTokens, most: int) -> dict[Path, tuple[str, int]]:
+    """Return each path as a line with its tokens; while it has more than `most`, half its characters go."""
+    fitted: dict[Path, tuple[str, int]] = {}
+    left = list(dict.fromkeys(paths))
+    characters = CHARACTERS
+    while left:
+        lines = [_shortened(path, characters) for path in left]
+        for path, line, tokens in zip(left, lines, count(lines), strict=True):
+            if tokens - SPECIAL <= most or not line:
+                fitted[path] = (line, max(0, tokens - SPECIAL) + 1)
+        left = [path for path in left if path not in fitted]
+        characters //= 2
+    return fitted
+
+
+def _shortened(path: Path, characters: int) -> str:
+    """Return a path within a length: the middle parts go first, then the ends are cut."""
+    parts = list(path)
+    while len(" > ".join(parts)) > characters and len(parts) > 2:
+        parts.pop(len(parts) // 2)
+    line = " > ".join(parts)
+    if len(line) > characters and len(parts) == 2:
+        first = parts[0][: max(characters // 3, characters - len(parts[1]) - 3)]
+        line = f"{first} > {parts[1]}"
+    return line[:characters]
