@@ -1,45 +1,64 @@
 """Turn text into index terms: identifiers whole and in parts, folded, stemmed, CJK in bigrams, with spans.
 
 A chunk is a run of letters and digits with the joiners that identifiers use. Its parts are index terms; the
-chunk as a whole is one more where it is joined, in camel case, or carries a sign (`--jobs`, `C++`, `%p`).
+chunk as a whole is one more where it is joined, in camel case, or carries a sign (`--jobs`, `C++`, `%p`). A
+whole is written without hyphens, underscores and apostrophes, so that `IL-6` is `IL6`, `e-mail` is `email`,
+and `get_user_by_id` is `getUserById`; a hyphen between two digits stays.
 """
 
 from __future__ import annotations
 
 import re
 import threading
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 import Stemmer
 
-from .stopwords import STOPWORDS
+from .letters import MARKS, Spelt, fold, spell
+from .stopwords import ACRONYMS, STOPWORDS
 
-ANALYZER = "analyze/1"
+ANALYZER = "analyze/2"
+"""Mark stored with each version; it changes when the terms of the same text would."""
 
-_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_WORD = rf"[^\W{_CJK}]"
-_CHUNK = re.compile(
-    rf"(?P<cjk>[{_CJK}]+)"
-    rf"|(?P<section>§§?\s?\d[\w.]*(?:\(\w{{1,4}}\))*)"
-    rf"|(?P<sign>(?<![\w./-])(?:--?|/|%|\$|@|\.)(?={_WORD}))?"
-    rf"(?P<word>{_WORD}+(?:(?:['’_\-./:@&+#~=]+|(?<=\d),(?=\d)){_WORD}+)*)(?P<tail>\+\+|\#(?!\w))?"
+LONGEST_TERM = 128
+"""Characters of a term at most: a longer word is cut, a longer whole is left to its parts."""
+
+_CJK = (
+    "\u1100-\u11ff\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f\u3131-\u318e"
+    "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
-_PART = re.compile(r"\d+(?:[.,]\d+)*|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
-_PART_ANY = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_POSSESSIVE = re.compile(r"['’]s?$")
+_LETTERS = rf"[^\W_{_CJK}]+(?:[{MARKS}]+[^\W_{_CJK}]*)*"
+_THOUSANDS = r"(?<=\d)[,\u00a0](?=\d{3}(?!\d))"
+_CHUNK = re.compile(
+    rf"[{_CJK}]+"
+    r"|§§?\s?\d\w*(?:\.\w+)*(?:-\d+)?(?:\s?\((?:\d{1,3}|[a-zA-Z]{1,2}|[ivx]{1,5})\))*"
+    rf"|(?:(?<![\w./-])(?:--?|/|%|\$|@|\.)(?={_LETTERS}))?"
+    rf"_*{_LETTERS}(?:(?:::|://|_+|['\-./:@&#]|{_THOUSANDS}){_LETTERS})*_*"
+    r"(?:\+\+|\#(?!\w))?"
+)
+_CJK_LETTER = re.compile(f"[{_CJK}]")
+_SIGN = re.compile(r"--?|[/%$@.]")
+_TAIL = re.compile(r"(?:\+\+|\#)$")
+_NUMBER_PART = r"\d+(?:[,\u00a0]\d{3}(?!\d)|\.\d+)*"
+_PART = re.compile(rf"{_NUMBER_PART}|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
+_PART_ANY = re.compile(rf"{_NUMBER_PART}|[^\W\d_](?:[{MARKS}]|[^\W\d_])*")
+_NUMBER = re.compile(r"\d+(?:[.,:\u00a0]\d+)*")
+_DIGITS = re.compile(r"\d+")
+_DATE = re.compile(r"\d{1,2}\.\d{1,2}\.\d{4}")
+_DAYS = re.compile(rf"{_DATE.pattern}|\d+(?:st|nd|rd|th)")
+_POSSESSIVE = re.compile(r"'[sS]?$")
+_CONTRACTION = re.compile(r"[^\W\d_]+'(?:t|re|ve|ll|d|m)", re.IGNORECASE)
+_ACRONYM = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
+_JOINER = re.compile(r"(?<!\d)[-_']+|[-_']+(?!\d)")
 _CAMEL = re.compile(r"[a-z][A-Z]")
-_MEASURE = re.compile(r"\d+(?:[.,]\d+)?[a-z]{1,3}|\d+s|\d+(?:[.,]\d+)?-[a-z]+")
-_PLAIN_COMPOUND = re.compile(r"[^\W\d_]+(?:[-/&'’][^\W\d_]+)+")
-_MOST_PART = 64
-"""Characters of a term at most; a longer run is no word anyone searches for."""
+_MEASURE = re.compile(r"[$%]?\d+(?:[.,]\d+)?(?:[a-zA-Z]{1,3}|-[a-z]+)?|[a-z]{4,}-\d+")
+_PLAIN_COMPOUND = re.compile(r"[^\W\d_]+(?:[-/&'][^\W\d_]+)+")
+_NAMED = re.compile(r"__\w+__|.*[^_]_[^_].*|_\w*[^\W_]|.+(?:::|://|@).+|(?:[\w.-]+/)+[\w-]+\.[a-zA-Z]\w{0,5}")
+_DOTTED = re.compile(r"\w{2,}(?:\.\w{2,})+")
 
 _local = threading.local()
-_stems: dict[str, str] = {}
-_MOST_STEMS = 500_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,122 +72,149 @@ class Token:
 
 def tokens(text: str) -> list[Token]:
     """Return all index terms of a text with their spans, in order; a whole comes before its parts."""
-    return [token for match in _CHUNK.finditer(text) for token in _chunk_tokens(match)]
+    spelt = spell(text)
+    return [token for match in _CHUNK.finditer(spelt.text) for token in _placed(match, spelt)]
 
 
 def terms(text: str) -> list[str]:
     """Return all index terms of a text."""
-    return [token.term for token in tokens(text)]
+    return [term for chunk in _CHUNK.findall(spell(text).text) for term, _, _ in _analysed(chunk)]
 
 
 def content_words(text: str) -> list[Token]:
     """Return the words of a question that carry meaning; an identifier counts once, as a whole."""
+    spelt = spell(text)
     found: list[Token] = []
-    for match in _CHUNK.finditer(text):
-        chunk = _chunk_tokens(match)
-        if not chunk:
-            continue
-        parts = [token for token in chunk if token.start > match.start() or token.end < match.end()] or chunk
-        if is_identifier(match.group(0)) or _is_one_word(match, parts):
+    for match in _CHUNK.finditer(spelt.text):
+        chunk = _placed(match, spelt)
+        first, last = spelt.start(match.start()), spelt.end(match.end())
+        parts = [token for token in chunk if token.start > first or token.end < last] or chunk[:1]
+        if _is_one_word(match.group(0), parts):
             parts = chunk[:1]
-        found += [token for token in parts if not _is_stopword(text[token.start : token.end])]
+        found += [token for token in parts if not _is_stopword(text, token)]
     return found
 
 
-def _is_one_word(match: re.Match[str], parts: list[Token]) -> bool:
-    """Tell whether a chunk is read as one word: `AutoGen`, `e-mail`; bigrams of CJK text are not."""
-    letters = any(token.end - token.start == 1 for token in parts)
-    return not match["cjk"] and (letters or bool(_CAMEL.search(match.group(0))))
+def _is_one_word(chunk: str, parts: list[Token]) -> bool:
+    """Tell whether a chunk is read as one word: `ERR-4042`, `AutoGen`, `e-mail`; CJK bigrams are not."""
+    if _is_cjk(chunk[0]):
+        return False
+    has_letter = any(len(token.term) == 1 and token.term.isalpha() for token in parts)
+    return is_identifier(chunk) or has_letter or bool(_CAMEL.search(chunk))
 
 
 def identifiers(text: str) -> list[str]:
     """Return identifiers as written, once each: `ERR-4042`, `get_user_by_id`, `C++`, `§ 12(3)`, `--jobs`."""
-    found = (match.group(0) for match in _CHUNK.finditer(text))
-    return list(dict.fromkeys(chunk for chunk in found if is_identifier(chunk)))
+    spelt = spell(text)
+    found = (match for match in _CHUNK.finditer(spelt.text) if is_identifier(match.group(0)))
+    written = (text[spelt.start(match.start()) : spelt.end(match.end())] for match in found)
+    return list(dict.fromkeys(written))
 
 
 def is_identifier(chunk: str) -> bool:
-    """Tell whether a chunk names one thing exactly: it is no word, number, measure or plain compound."""
-    if chunk[0] in "§%$@" or chunk[:2] == "--" or chunk[-1] in "+#":
+    """Tell whether a chunk names one thing exactly: it is no word, number, date, measure or compound."""
+    if chunk[0] == "§" or _TAIL.search(chunk):
         return True
     if _NUMBER.fullmatch(chunk):
-        return chunk.count(".") >= 2
-    if _MEASURE.fullmatch(chunk) or _PLAIN_COMPOUND.fullmatch(chunk):
+        return chunk.count(".") >= 2 and not _DATE.fullmatch(chunk)
+    if _MEASURE.fullmatch(chunk.lstrip("-")) or _PLAIN_COMPOUND.fullmatch(chunk) or not chunk.strip("_"):
         return False
-    if "_" in chunk.strip("_") or (chunk[0] in "-/." and len(chunk) > 1):
+    if _SIGN.match(chunk) or _NAMED.fullmatch(chunk):
         return True
     if _CAMEL.search(chunk) and chunk[0].islower():
         return True
     if any(c.isdigit() for c in chunk):
-        return any(c.isalpha() for c in chunk) and not re.fullmatch(r"[a-z]{4,}-\d+", chunk)
-    return bool(re.fullmatch(r"\w{2,}(?:\.\w{2,})+", chunk))
+        return any(c.isalpha() for c in chunk)
+    return bool(_DOTTED.fullmatch(chunk))
 
 
-def _chunk_tokens(match: re.Match[str]) -> list[Token]:
-    """Return the terms of one chunk: the whole where it is one, then its parts."""
-    if match["cjk"]:
-        return list(_bigrams(match["cjk"], match.start()))
-    start, end = match.span()
-    chunk = match.group(0)
-    if match["section"]:
-        return [Token("".join(fold(chunk).split()), start, end)]
-    word_start, word = match.start("word"), match["word"]
-    parts = list(_parts(word, word_start))
-    whole = _POSSESSIVE.sub("", fold(chunk).replace("’", "'")) if not match["tail"] else fold(chunk)
-    joined = len(parts) != 1 or match["sign"] or match["tail"]
-    bare = _POSSESSIVE.sub("", word)
-    if joined and len(parts) == 1 and bare.isalnum():
-        joined = bool(match["sign"] or match["tail"])
-    if not joined or len(whole) > _MOST_PART:
-        return parts
-    return [Token(_canonical_number(whole), start, end), *([] if _NUMBER.fullmatch(chunk) else parts)]
-
-
-def _parts(word: str, offset: int) -> Iterator[Token]:
-    """Yield the stemmed parts of a chunk; a possessive or a contraction leaves no part of its own."""
-    for match in (_PART if word.isascii() else _PART_ANY).finditer(word.replace("’", "'")):
-        part = match.group(0)
-        if match.start() and word[match.start() - 1] in "'’" and len(part) <= 2:
-            continue
-        if len(part) <= _MOST_PART:
-            yield Token(_term(part), offset + match.start(), offset + match.end())
-
-
-def _term(part: str) -> str:
-    if part[0].isdigit():
-        return _canonical_number(part)
-    return stem(fold(part))
-
-
-def _canonical_number(text: str) -> str:
-    """Return a number without thousands commas: `1,000` and `1000` are one term."""
-    return re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text) if text[:1].isdigit() and "," in text else text
-
-
-def _bigrams(run: str, offset: int) -> Iterator[Token]:
-    if len(run) == 1:
-        yield Token(run, offset, offset + 1)
-    for i in range(len(run) - 1):
-        yield Token(run[i : i + 2], offset + i, offset + i + 2)
+def _placed(match: re.Match[str], spelt: Spelt) -> list[Token]:
+    """Return the terms of a chunk with their spans in the text as it was given."""
+    at = match.start()
+    return [
+        Token(term, spelt.start(at + start), spelt.end(at + end))
+        for term, start, end in _analysed(match.group(0))
+    ]
 
 
 @lru_cache(maxsize=65536)
-def fold(text: str) -> str:
-    """Return text without case, accents and compatibility forms."""
-    if text.isascii():
-        return text.lower()
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(c for c in decomposed if not unicodedata.combining(c))
+def _analysed(chunk: str) -> tuple[tuple[str, int, int], ...]:
+    """Return (term, start, end) of one chunk: the whole where it is one, then its parts."""
+    if _is_cjk(chunk[0]):
+        return tuple(_bigrams(chunk))
+    if chunk[0] == "§":
+        return tuple(_section(chunk))
+    sign, tail = _SIGN.match(chunk), _TAIL.search(chunk)
+    start, end = sign.end() if sign else 0, tail.start() if tail else len(chunk)
+    bare = _POSSESSIVE.sub("", chunk[start:end])
+    if _ACRONYM.fullmatch(bare) or _CONTRACTION.fullmatch(bare):
+        return ((fold(bare).replace(".", ""), start, start + len(bare)),)
+    parts = [(term, start + a, start + b) for term, a, b in _parts(bare)]
+    joined = _joined(bare)
+    if tail and len(bare) == 1:
+        parts = []  # the `C` of `C++` is another language
+    elif [term for term, _, _ in parts] != [stem(joined)]:
+        parts.insert(0, (stem(joined), start, start + len(bare)))
+    if (sign or tail) and not _MEASURE.fullmatch(chunk.lstrip("-")):
+        parts.insert(0, (chunk[:start] + joined + chunk[end:], 0, len(chunk)))
+    return tuple(part for part in parts if len(part[0]) <= LONGEST_TERM)
 
 
+def _parts(bare: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the parts of a chunk: numbers, and stemmed words divided at joiners and in camel case."""
+    letters = bare if bare.isascii() else "".join(map(_unaccented, bare))
+    pattern = _DIGITS if _DAYS.fullmatch(bare) else _PART if letters.isascii() else _PART_ANY
+    for match in pattern.finditer(letters):
+        start, end = match.span()
+        if not (start and bare[start - 1] == "'" and end - start == 1):
+            yield _term(bare[start:end]), start, end
+
+
+def _unaccented(letter: str) -> str:
+    """Return a letter of a camel-case word without its accent; one that makes two stays."""
+    bare = fold(letter)
+    return letter if len(bare) != 1 else bare.upper() if letter.isupper() else bare
+
+
+def _term(part: str) -> str:
+    return _canonical(part)[:LONGEST_TERM] if part[0].isdigit() else stem(fold(part)[:LONGEST_TERM])
+
+
+def _joined(bare: str) -> str:
+    """Return a chunk as one word."""
+    return _canonical(bare) if _NUMBER.fullmatch(bare) else _JOINER.sub("", fold(bare))
+
+
+def _canonical(number: str) -> str:
+    """Return a number without marks of thousands: `1,000` and `1000` are one term."""
+    return fold(re.sub(_THOUSANDS, "", number))
+
+
+def _section(chunk: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the terms of `§ 12(3)`: as a whole, and the section with its sign and as a number."""
+    yield "".join(fold(chunk).split()), 0, len(chunk)
+    for match in re.finditer(r"(?:(?<=[§\s])|(?<=\d-))\d\w*(?:\.\w+)*", chunk):
+        number = fold(match.group(0))
+        if len(number) + 1 < len("".join(chunk.split())):
+            yield f"§{number}", match.start(), match.end()
+        yield number, match.start(), match.end()
+
+
+def _bigrams(run: str) -> Iterator[tuple[str, int, int]]:
+    if len(run) == 1:
+        yield run, 0, 1
+    for i in range(len(run) - 1):
+        yield run[i : i + 2], i, i + 2
+
+
+def _is_cjk(letter: str) -> bool:
+    return _CJK_LETTER.match(letter) is not None
+
+
+@lru_cache(maxsize=65536)
 def stem(word: str) -> str:
     """Return the Snowball English stem of a folded word; other scripts stay as they are."""
-    known = _stems.get(word)
-    if known is None:
-        known = _stemmer().stemWord(word) if word.isascii() and len(word) > 2 else word
-        if len(_stems) < _MOST_STEMS:
-            _stems[word] = known
-    return known
+    return _stemmer().stemWord(word) if len(word) > 2 and word.isascii() and word.isalpha() else word
 
 
 def _stemmer() -> Stemmer.Stemmer:
@@ -179,5 +225,11 @@ def _stemmer() -> Stemmer.Stemmer:
     return stemmer
 
 
-def _is_stopword(word: str) -> bool:
-    return fold(word).replace("’", "'") in STOPWORDS
+def _is_stopword(text: str, token: Token) -> bool:
+    """Tell whether a word of a question carries no meaning; `WHO`, the month May and `get()` do."""
+    word = text[token.start : token.end]
+    if text[token.end : token.end + 1] == "(" or (token.start and word == "May"):
+        return False
+    if word in ACRONYMS and not text.isupper():
+        return False
+    return fold(spell(word).text) in STOPWORDS

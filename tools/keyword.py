@@ -1,4 +1,4 @@
-"""BM25 over posting lists in SQLite: `rank_bm25.BM25Okapi` with its arrays replaced by what the corpus stores.
+"""BM25 over posting lists in SQLite: `rank_bm25.BM25Okapi` with its arrays replaced by the stored lists.
 
 The parent reads every document's dictionary for every term of a query; here only the posting lists of the
 query's terms are read. The idf is the non-negative one, ln(1 + (N - n + 0.5) / (n + 0.5)) (Robertson and
@@ -16,10 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 from rank_bm25 import BM25Okapi
 
-from .postings import Ids, read_lengths, read_lists
+from .postings import Ids, read_lengths, read_list
 
 K1 = 1.2
 B = 0.75
+
+REMEMBERED = 1024
+"""Posting lists kept in memory: the questions of a conversation share most of their terms."""
 
 
 class Keyword(BM25Okapi):  # type: ignore[misc]  # rank_bm25 carries no types
@@ -40,41 +43,59 @@ class Keyword(BM25Okapi):  # type: ignore[misc]  # rank_bm25 carries no types
 
     def search(self, terms: Sequence[str], k: int) -> list[tuple[int, float]]:
         """Return up to k (passage id, score > 0) by score, ties by id."""
+        if k <= 0:
+            return []
         scores = self._scores(terms)
-        hits = np.flatnonzero(scores > 0)
-        if len(hits) > k > 0:
+        hits = np.flatnonzero(scores)  # only hits are sorted: most passages score 0
+        if len(hits) > k:
             floor = np.partition(scores[hits], len(hits) - k)[len(hits) - k]
             hits = hits[scores[hits] >= floor]
-        order = np.lexsort((hits, -scores[hits]))[: max(k, 0)]
-        return [(int(i), float(scores[i])) for i in hits[order]]
+        order = hits[np.lexsort((hits, -scores[hits]))][:k]
+        return [(int(id), float(scores[id])) for id in order]
 
     def get_scores(self, query: Sequence[str]) -> NDArray[np.float64]:
         """Return the score of each allowed passage in the order of ids, as the parent class does."""
         return self._scores(query)[self._allowed]
+
+    def get_batch_scores(self, query: Sequence[str], doc_ids: Sequence[int]) -> list[float]:
+        """Return the scores of some allowed passages by their place in the order of ids."""
+        scores: list[float] = self.get_scores(query)[list(doc_ids)].tolist()
+        return scores
 
     def document_frequency(self, terms: Sequence[str]) -> dict[str, int]:
         """Return in how many allowed passages each term stands."""
         return {term: len(self._list(term)[0]) for term in terms}
 
     def _scores(self, terms: Sequence[str]) -> NDArray[np.float64]:
-        """Return the score of every passage by id; a term asked twice counts twice, as in the parent."""
+        """Return the score of every passage by id, added up term by term in the order of the parent class.
+
+        A term asked twice counts twice.
+        """
         scores = np.zeros(len(self._allowed))
+        weighed: dict[str, tuple[Ids, NDArray[np.float64]]] = {}
         for term in terms:
-            passages, counts = self._list(term)
-            if len(passages):
-                norm = 1 - self.b + self.b * self._lengths[passages] / self.avgdl
-                scores[passages] += self._idf(len(passages)) * (
-                    counts * (self.k1 + 1) / (counts + self.k1 * norm)
-                )
+            if term not in weighed:
+                weighed[term] = self._weighed(term)
+            passages, weights = weighed[term]
+            scores[passages] += weights
         return scores
+
+    def _weighed(self, term: str) -> tuple[Ids, NDArray[np.float64]]:
+        """Return the allowed passages that hold a term, and what it adds to the score of each."""
+        passages, counts = self._list(term)
+        if not len(passages):
+            return passages, np.zeros(0)
+        norm = 1 - self.b + self.b * self._lengths[passages] / self.avgdl
+        return passages, self._idf(len(passages)) * (counts * (self.k1 + 1) / (counts + self.k1 * norm))
 
     def _list(self, term: str) -> tuple[Ids, Ids]:
         """Return the allowed passages that hold a term, with its counts."""
         if term not in self._known:
-            passages, counts = read_lists(self._db, term)
-            inside = passages < len(self._allowed)
-            passages, counts = passages[inside], counts[inside]
-            kept = self._allowed[passages]
+            passages, counts = read_list(self._db, term)
+            inside = np.flatnonzero(passages < len(self._allowed))
+            kept = inside[self._allowed[passages[inside]]]
+            if len(self._known) >= REMEMBERED:
+                self._known.clear()
             self._known[term] = (passages[kept], counts[kept])
         return self._known[term]
 

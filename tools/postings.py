@@ -1,15 +1,19 @@
 """Posting lists as BLOB rows of `corpus.db`: a segment a document, merged as they grow in number.
 
 Passage ids, lengths and version ids are little-endian uint32, counts uint32, each list sorted by passage id.
-A passage's length is the number of its index terms.
+A passage's length is the number of its index terms. The lists of one segment lie together, so that a new
+document is written at one place and a merge reads only what it merges; few segments are left for a search.
 """
 
 from __future__ import annotations
 
+import heapq
 import sqlite3
+import struct
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import groupby
+from itertools import groupby, islice
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,20 +30,30 @@ CREATE TABLE postings (
     segment INTEGER NOT NULL,
     passages BLOB NOT NULL,
     counts BLOB NOT NULL,
-    PRIMARY KEY (term, segment)
+    PRIMARY KEY (segment, term)
 ) WITHOUT ROWID;
 """
 
+_INSERT = "INSERT INTO postings (term, segment, passages, counts) VALUES (?, ?, ?, ?)"
+
 FANOUT = 10
 """Segments of one size class that are merged into one of the next."""
+
+MERGED_AT_ONCE = 256
+"""Segments merged in one go; each keeps a cursor open."""
+
+WRITTEN_AT_ONCE = 4096
+"""Posting lists of a merge held in memory."""
 
 Ids = NDArray[np.uint32]
 
 
 def pack(values: Iterable[int] | Ids) -> bytes:
     """Return integers as little-endian uint32."""
-    array = values if isinstance(values, np.ndarray) else np.fromiter(values, np.uint32)
-    return array.astype("<u4").tobytes()
+    if isinstance(values, np.ndarray):
+        return values.astype("<u4").tobytes()
+    listed = list(values)
+    return struct.pack(f"<{len(listed)}I", *listed)
 
 
 def unpack(blob: bytes) -> Ids:
@@ -48,27 +62,36 @@ def unpack(blob: bytes) -> Ids:
 
 
 def write_segment(db: sqlite3.Connection, rows: Sequence[tuple[int, int, Sequence[str]]]) -> None:
-    """Write passages as a segment of their own: (passage id, version id, index terms), in the caller's transaction."""
-    ordered = sorted(rows, key=lambda row: row[0])
-    cursor = db.execute(
-        "INSERT INTO segments (passages, lengths, documents) VALUES (?, ?, ?)",
-        (
-            pack(passage for passage, _, _ in ordered),
-            pack(len(found) for _, _, found in ordered),
-            pack(version for _, version, _ in ordered),
-        ),
+    """Write passages, as (passage id, version id, index terms), in a segment of their own.
+
+    In the caller's transaction.
+    """
+    ordered = sorted(rows, key=itemgetter(0))
+    segment = _insert_segment(
+        db,
+        pack(passage for passage, _, _ in ordered),
+        pack(len(found) for _, _, found in ordered),
+        pack(version for _, version, _ in ordered),
     )
     lists: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for passage, _, found in ordered:
         for term, count in Counter(found).items():
             lists[term].append((passage, count))
     db.executemany(
-        "INSERT INTO postings VALUES (?, ?, ?, ?)",
+        _INSERT,
         (
-            (term, cursor.lastrowid, pack(p for p, _ in pairs), pack(c for _, c in pairs))
+            (term, segment, pack(p for p, _ in pairs), pack(c for _, c in pairs))
             for term, pairs in sorted(lists.items())
         ),
     )
+
+
+def _insert_segment(db: sqlite3.Connection, passages: bytes, lengths: bytes, versions: bytes) -> int:
+    segment = db.execute(
+        "INSERT INTO segments (passages, lengths, documents) VALUES (?, ?, ?)", (passages, lengths, versions)
+    ).lastrowid
+    assert segment is not None
+    return segment
 
 
 def merge_segments(db: sqlite3.Connection) -> int:
@@ -84,59 +107,71 @@ def merge_segments(db: sqlite3.Connection) -> int:
 
 
 def _crowded(db: sqlite3.Connection) -> list[int]:
-    """Return the segments of the smallest size class that holds FANOUT or more."""
+    """Return segments of the smallest size class that holds FANOUT or more."""
     classes: dict[int, list[int]] = defaultdict(list)
     for segment, size in db.execute("SELECT id, length(passages) / 4 FROM segments ORDER BY id"):
         classes[len(np.base_repr(max(size, 1), FANOUT))].append(segment)
-    return next((ids for _, ids in sorted(classes.items()) if len(ids) >= FANOUT), [])
+    crowded = (ids for _, ids in sorted(classes.items()) if len(ids) >= FANOUT)
+    return next(crowded, [])[:MERGED_AT_ONCE]
 
 
 def _merge(db: sqlite3.Connection, segments: Sequence[int]) -> None:
+    """Write one segment in place of several; where every passage died nothing is left."""
     marks = ",".join("?" * len(segments))
     rows = db.execute(
-        f"SELECT passages, lengths, documents FROM segments WHERE id IN ({marks})", segments
+        f"SELECT passages, lengths, documents FROM segments WHERE id IN ({marks}) ORDER BY id", segments
     ).fetchall()
     passages, lengths, versions = (np.concatenate([unpack(row[i]) for row in rows]) for i in range(3))
-    dead = unpack(pack(row[0] for row in db.execute("SELECT id FROM versions WHERE died IS NOT NULL")))
-    keep = ~np.isin(versions, dead)
+    keep = ~np.isin(versions, _dead(db))
     order = np.argsort(passages[keep], kind="stable")
+    if keep.any():
+        kept = [array[keep][order] for array in (passages, lengths, versions)]
+        # The new segment comes first: SQLite may give a deleted row's id again.
+        into = _insert_segment(db, *map(pack, kept))
+        untouched = bool(keep.all()) and bool((passages[:-1] < passages[1:]).all())
+        _merge_lists(db, segments, None if untouched else kept[0], into)
     db.execute(f"DELETE FROM segments WHERE id IN ({marks})", segments)
-    into = db.execute(
-        "INSERT INTO segments (passages, lengths, documents) VALUES (?, ?, ?)",
-        tuple(pack(array[keep][order]) for array in (passages, lengths, versions)),
-    ).lastrowid
-    kept = np.zeros(int(passages.max(initial=0)) + 1, np.bool_)
-    kept[passages[keep]] = True
-    _merge_lists(db, segments, kept, int(into or 0))
-
-
-def _merge_lists(
-    db: sqlite3.Connection, segments: Sequence[int], kept: NDArray[np.bool_], into: int
-) -> None:
-    """Join the posting lists of the segments term by term; a term without living passages goes."""
-    marks = ",".join("?" * len(segments))
-    found = db.execute(
-        f"SELECT term, passages, counts FROM postings WHERE segment IN ({marks}) ORDER BY term", segments
-    ).fetchall()
     db.execute(f"DELETE FROM postings WHERE segment IN ({marks})", segments)
-    merged = []
-    for term, rows in groupby(found, key=lambda row: row[0]):
-        lists = list(rows)
-        passages = np.concatenate([unpack(row[1]) for row in lists])
-        counts = np.concatenate([unpack(row[2]) for row in lists])
-        alive = kept[passages]
-        order = np.argsort(passages[alive], kind="stable")
-        if alive.any():
-            merged.append((term, into, pack(passages[alive][order]), pack(counts[alive][order])))
-    db.executemany("INSERT INTO postings VALUES (?, ?, ?, ?)", merged)
 
 
-def read_lists(db: sqlite3.Connection, term: str) -> tuple[Ids, Ids]:
+def _dead(db: sqlite3.Connection) -> Ids:
+    return unpack(pack(row[0] for row in db.execute("SELECT id FROM versions WHERE died IS NOT NULL")))
+
+
+def _merge_lists(db: sqlite3.Connection, segments: Sequence[int], kept: Ids | None, into: int) -> None:
+    """Join the posting lists of segments term by term; `kept` None: all passages live and are in order."""
+    stored = [
+        db.execute("SELECT term, passages, counts FROM postings WHERE segment = ? ORDER BY term", (segment,))
+        for segment in segments
+    ]
+    merged = (
+        (term, into, passages, counts)
+        for term, lists in groupby(heapq.merge(*stored, key=itemgetter(0)), key=itemgetter(0))
+        for passages, counts in [_join(list(lists), kept)]
+        if passages
+    )
+    while batch := list(islice(merged, WRITTEN_AT_ONCE)):
+        db.executemany(_INSERT, batch)
+
+
+def _join(lists: Sequence[tuple[str, bytes, bytes]], kept: Ids | None) -> tuple[bytes, bytes]:
+    """Return the passages and counts of one term, empty when none of its passages lives."""
+    passages, counts = b"".join(row[1] for row in lists), b"".join(row[2] for row in lists)
+    if kept is None:
+        return passages, counts
+    ids = unpack(passages)
+    alive = np.flatnonzero(np.isin(ids, kept, assume_unique=True))
+    order = alive[np.argsort(ids[alive], kind="stable")]
+    return pack(ids[order]), pack(unpack(counts)[order])
+
+
+def read_list(db: sqlite3.Connection, term: str) -> tuple[Ids, Ids]:
     """Return all passages that hold a term, with its counts; dead and hidden ones included."""
-    rows = db.execute("SELECT passages, counts FROM postings WHERE term = ?", (term,)).fetchall()
-    if not rows:
-        return unpack(b""), unpack(b"")
-    return np.concatenate([unpack(row[0]) for row in rows]), np.concatenate([unpack(row[1]) for row in rows])
+    rows = db.execute(
+        "SELECT passages, counts FROM postings WHERE term = ? AND segment IN (SELECT id FROM segments)",
+        (term,),
+    ).fetchall()
+    return unpack(b"".join(row[0] for row in rows)), unpack(b"".join(row[1] for row in rows))
 
 
 def read_lengths(db: sqlite3.Connection, size: int) -> NDArray[np.float64]:

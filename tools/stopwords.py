@@ -173,3 +173,6 @@ STOPWORDS = frozenset(
         "actually",
     ]
 )
+
+ACRONYMS = frozenset(["IT", "US", "WHO"])
+"""Stop words that name something where they are written in capitals."""
