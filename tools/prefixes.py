@@ -31,32 +31,35 @@ class Prefixes:
             for block in parsed.blocks
             if block.kind == "header"
         }
-        paths = {self._path(unit) for unit in units}
-        self._lines = _fitted([*sorted(paths), *sorted(set(self._headers.values()))], count, tokens // 4)
+        self._paths = {heading: self._path(heading) for heading in {unit.locator.heading for unit in units}}
+        paths = [*self._paths.values(), *self._headers.values()]
+        self._lines = _fitted(sorted(set(paths)), count, tokens // 4)
 
     def of(self, units: Sequence[Unit]) -> str:
         """Return the prefix of a passage; that of a table's later rows ends with the header row."""
-        keys = [self._path(units[-1]), *self._header(units[0])]
+        keys = [self._paths[units[-1].locator.heading], *self._header(units[0])]
         return "\n".join(line for line in (self._lines[key][0] for key in keys) if line)
 
     def tokens(self, unit: Unit) -> int:
         """Return the tokens of the prefix of a passage that begins with a unit, special tokens included."""
-        keys = [self._path(unit), *self._header(unit)]
+        keys = [self._paths[unit.locator.heading], *self._header(unit)]
         return SPECIAL + sum(self._lines[key][1] for key in keys)
 
-    def _path(self, unit: Unit) -> Path:
-        return tuple(dict.fromkeys(part for part in (self._title, *unit.locator.heading) if part))
+    def _path(self, heading: Path) -> Path:
+        return tuple(dict.fromkeys(part for part in (self._title, *heading) if part))
 
     def _header(self, unit: Unit) -> list[Path]:
         """Return the header row that governs a row, where it has one."""
-        found: list[Path] = [self._headers[start] for start, _ in unit.governed_by if start in self._headers]
-        return found[-1:] if unit.kind == "row" else []
+        if unit.kind != "row":
+            return []
+        found = [self._headers[start] for start, _ in unit.governed_by if start in self._headers]
+        return found[-1:]
 
 
 def _fitted(paths: Iterable[Path], count: CountTokens, most: int) -> dict[Path, tuple[str, int]]:
     """Return each path as a line with its tokens; while it has more than `most`, half its characters go."""
     fitted: dict[Path, tuple[str, int]] = {}
-    left = list(dict.fromkeys(paths))
+    left = list(paths)
     characters = CHARACTERS
     while left:
         lines = [_shortened(path, characters) for path in left]

@@ -16,6 +16,7 @@ LONGEST = 500
 
 _CJK_END = "。！？"
 _WRAPPING = '"“”„«»‘’()[]{}*_`•◦‣'
+_MAY_END = re.compile(r"[.?!]\W|[\r\n\v\f]")
 _NOTE_MARKS = re.compile(r"(?<=[.!?])(?:\[\d{1,3}\])+")
 _CLOSERS = re.compile(r"(?:\[\d{1,3}\]|[\"'”’»)\]}*_`」』）])*")
 _CJK_BREAK = re.compile(r"(?<=[。！？])(?![。！？”’」』）)\]])")
@@ -48,6 +49,8 @@ def cut_sentences(text: str) -> list[tuple[int, int]]:
 
     Together they cover every character that is not white space; none is longer than LONGEST.
     """
+    if len(text) <= LONGEST and text.isascii() and not _MAY_END.search(text):
+        return [_trimmed(text, 0, len(text))] if text.strip() else []
     found = _joined(text, list(_found(text)))
     spans = (_trimmed(text, start, end) for start, end in _opened(text, found))
     return [piece for start, end in spans if start < end for piece in _bounded(text, start, end)]
