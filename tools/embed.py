@@ -1,25 +1,30 @@
-"""Encode texts to unit vectors: ONNX Runtime over an exported model, or sentence-transformers itself."""
+"""Encode texts to unit vectors: batches of like length, long texts whole, queries remembered."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .errors import EncoderError
-from .export import Manifest, exported, read_manifest
-from .weights import find_weights, weights_hash
+from .export import discard, exported
+from .onnx_model import OnnxModel, Role, Vectors
+from .weights import find_weights, identity
 
-Vectors = NDArray[np.float32]
 Done = Callable[[int], None]
+"""Told after each batch how many texts are encoded."""
 
-BATCH_TOKENS = 4096
-"""Tokens of a batch at most, padding included: long texts go in small batches, short ones in large ones."""
+SPACE_VERSION = 1
+"""Part of the fingerprint; raised when the same model would give other vectors than before."""
+
+BATCH_TOKENS = 1024
+"""Tokens of a batch at most, padding included: what stays in a core's cache (see evals/encoder_speed.py)."""
+
+QUERIES = 256
+"""Queries whose vectors are remembered."""
 
 THREADS = 2
 
@@ -29,7 +34,7 @@ class Encoder(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Return what names the space: weights, configuration and export."""
+        """Return what names the space: weights, tokenizer, configuration."""
 
     @property
     def dimension(self) -> int:
@@ -43,87 +48,111 @@ class Encoder(Protocol):
         """Return the tokens of each text as a document, special tokens and prompt included."""
 
     def encode_documents(self, texts: Sequence[str], done: Done | None = None) -> Vectors:
-        """Return unit vectors (n, dimension); `done` is told how many texts are encoded after each batch."""
+        """Return unit vectors (n, dimension); nothing of a long text is left out."""
 
     def encode_query(self, text: str) -> Vectors:
         """Return the unit vector (dimension,) of a query, cut at max_tokens."""
 
 
-def open_encoder(name: str | None = None, threads: int = THREADS) -> Encoder | None:
-    """Return the encoder of a model folder or name (None: the default); None when no weights are installed."""
-    folder = find_weights(name)
-    if folder is None:
-        return None
-    graph = exported(folder)
-    return OnnxEncoder(graph, threads) if graph is not None else TorchEncoder(folder, threads)
+class Model(Protocol):
+    """Run one batch of texts; OnnxModel and TorchModel are the two there are."""
 
-
-class OnnxEncoder:
-    """Run an exported model; neither torch nor transformers is imported."""
-
-    def __init__(self, folder: Path, threads: int = THREADS) -> None:
-        import onnxruntime
-        from tokenizers import Tokenizer
-
-        self._manifest: Manifest = read_manifest(folder)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.log_severity_level = 3
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        self._session = onnxruntime.InferenceSession(
-            str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
-        )
-        self._tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._query = lru_cache(maxsize=256)(self._encode_query)
-        self.fingerprint = f"onnx{self._manifest.version}:{folder.name}"
-        self.dimension = self._manifest.dimension
-        self.max_tokens = self._manifest.max_tokens
+    dimension: int
+    max_tokens: int
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the tokens of each text as a document."""
-        prompt = self._manifest.document_prompt
-        return [len(one.ids) for one in self._tokenizer.encode_batch_fast([prompt + text for text in texts])]
+
+    def run(self, texts: Sequence[str], role: Role) -> Vectors:
+        """Return the unit vectors (n, dimension) of one batch, each text cut at max_tokens."""
+
+
+def open_encoder(name: str | None = None, threads: int = THREADS) -> Encoder | None:
+    """Return the encoder of a model folder or name (None: the default); None when no weights are installed.
+
+    The first call for a model exports it, which takes some seconds; later ones load the export.
+    """
+    folder = find_weights(name)
+    if folder is None:
+        return None
+    return BatchEncoder(_open_model(folder, threads), f"{identity(folder)}-v{SPACE_VERSION}")
+
+
+def _open_model(folder: Path, threads: int) -> Model:
+    for _ in range(2):
+        graph = exported(folder)
+        if graph is None:
+            break
+        try:
+            return OnnxModel(graph, threads)
+        except EncoderError:
+            discard(graph)
+    from .torch_model import TorchModel
+
+    return TorchModel(folder, threads)
+
+
+class BatchEncoder:
+    """Feed a model with batches; both models of one folder fill the same space."""
+
+    def __init__(self, model: Model, fingerprint: str) -> None:
+        self._model = model
+        self._remembered_query = lru_cache(maxsize=QUERIES)(self._encode_query)
+        self.fingerprint = fingerprint
+        self.dimension = model.dimension
+        self.max_tokens = model.max_tokens
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return the tokens of each text as a document."""
+        return self._model.count_tokens(texts) if texts else []
 
     def encode_documents(self, texts: Sequence[str], done: Done | None = None) -> Vectors:
-        """Return unit vectors (n, dimension); texts longer than max_tokens are cut."""
-        prompt = self._manifest.document_prompt
-        ids = [
-            self._cut(one.ids) for one in self._tokenizer.encode_batch_fast([prompt + text for text in texts])
-        ]
+        """Return unit vectors (n, dimension); a text above max_tokens is the mean of its pieces."""
+        pieces, lengths, owners = self._pieces(texts)
         vectors = np.zeros((len(texts), self.dimension), np.float32)
-        finished = 0
-        for batch in batches([len(one) for one in ids]):
-            vectors[batch] = self._run([ids[i] for i in batch])
-            finished += len(batch)
+        waiting = np.bincount(owners, minlength=len(texts))
+        for batch in batches(lengths):
+            owner = [owners[i] for i in batch]
+            np.add.at(vectors, owner, self._model.run([pieces[i] for i in batch], "document"))
+            np.subtract.at(waiting, owner, 1)
             if done:
-                done(finished)
+                done(int((waiting == 0).sum()))
+        if len(pieces) > len(texts):
+            vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         return vectors
 
     def encode_query(self, text: str) -> Vectors:
-        """Return the unit vector of a query."""
-        return self._query(text)
+        """Return the unit vector of a query; it is read-only."""
+        return self._remembered_query(text)
 
     def _encode_query(self, text: str) -> Vectors:
-        ids = self._tokenizer.encode(self._manifest.query_prompt + text).ids
-        vector: Vectors = self._run([self._cut(ids)])[0]
+        # An argument of the command line may hold bytes that are no text; the tokenizer refuses them.
+        vector: Vectors = self._model.run([text.encode("utf-8", "replace").decode()], "query")[0]
         vector.flags.writeable = False
         return vector
 
-    def _cut(self, ids: list[int]) -> list[int]:
-        """Cut a text at max_tokens and keep its closing special token, as the tokenizer's own truncation does."""
-        return ids if len(ids) <= self.max_tokens else [*ids[: self.max_tokens - 1], ids[-1]]
+    def _pieces(self, texts: Sequence[str]) -> tuple[list[str], list[int], list[int]]:
+        """Return pieces no longer than max_tokens, their lengths, and the text each belongs to."""
+        whole = list(zip(texts, self.count_tokens(texts), strict=True))
+        found: list[tuple[str, int, int]] = []
+        for owner, (text, length) in enumerate(whole):
+            found += [(*piece, owner) for piece in self._halved(text, length)]
+        return [one[0] for one in found], [one[1] for one in found], [one[2] for one in found]
 
-    def _run(self, ids: Sequence[Sequence[int]]) -> Vectors:
-        width = max(len(one) for one in ids)
-        tokens = np.zeros((len(ids), width), np.int64)
-        mask = np.zeros((len(ids), width), np.int64)
-        for row, one in enumerate(ids):
-            tokens[row, : len(one)] = one
-            mask[row, : len(one)] = 1
-        given = {"input_ids": tokens, "attention_mask": mask, "token_type_ids": np.zeros_like(tokens)}
-        feed = {name: given[name] for name in self._manifest.inputs}
-        vectors: Vectors = self._session.run(None, feed)[0]
-        return vectors
+    def _halved(self, text: str, length: int) -> list[tuple[str, int]]:
+        if length <= self.max_tokens or len(text) < 2:
+            return [(text, length)]
+        halves = _halves(text)
+        counted = zip(halves, self.count_tokens(halves), strict=True)
+        return [piece for half, tokens in counted for piece in self._halved(half, tokens)]
+
+
+def _halves(text: str) -> tuple[str, str]:
+    """Cut a text at the last space of its first half, or in the middle of a long word."""
+    middle = len(text) // 2
+    space = text.rfind(" ", len(text) // 4, middle)
+    at = middle if space < 1 else space
+    return text[:at], text[at:]
 
 
 def batches(lengths: Sequence[int], most: int = BATCH_TOKENS) -> list[list[int]]:
@@ -136,44 +165,3 @@ def batches(lengths: Sequence[int], most: int = BATCH_TOKENS) -> list[list[int]]
         else:
             found.append([i])
     return found
-
-
-class TorchEncoder:
-    """Run a model that cannot be exported in sentence-transformers itself."""
-
-    def __init__(self, folder: Path, threads: int = THREADS) -> None:
-        os.environ.setdefault("HF_HUB_OFFLINE", "1")
-        import torch
-        from sentence_transformers import SentenceTransformer
-
-        torch.set_num_threads(threads)
-        try:
-            self._model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
-        except (OSError, ValueError) as error:
-            raise EncoderError(
-                f"{folder} is no sentence-transformers model: {str(error).splitlines()[0]}"
-            ) from error
-        self.fingerprint = f"torch:{weights_hash(folder)[:24]}"
-        self.dimension = int(self._model.get_embedding_dimension() or 0)
-        self.max_tokens = int(self._model.max_seq_length or 512)
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return the tokens of each text as a document."""
-        found = self._model.tokenizer(list(texts), truncation=False)["input_ids"]
-        return [len(ids) for ids in found]
-
-    def encode_documents(self, texts: Sequence[str], done: Done | None = None) -> Vectors:
-        """Return unit vectors (n, dimension)."""
-        if not texts:
-            return np.zeros((0, self.dimension), np.float32)
-        vectors: Vectors = self._model.encode_document(
-            list(texts), normalize_embeddings=True, show_progress_bar=False
-        )
-        if done:
-            done(len(texts))
-        return vectors.astype(np.float32)
-
-    def encode_query(self, text: str) -> Vectors:
-        """Return the unit vector of a query."""
-        vector: Vectors = self._model.encode_query(text, normalize_embeddings=True, show_progress_bar=False)
-        return vector.astype(np.float32)

@@ -1,163 +1,160 @@
 """Export a sentence-transformers model once to ONNX, with its own pooling, normalisation and prompts.
 
-The graph maps token ids to pooled vectors, so at run time neither torch nor sentence-transformers is loaded.
-A model whose modules are not known here is not exported; it runs in sentence-transformers itself.
+The graph maps token ids to unit vectors, so at run time neither torch nor sentence-transformers is loaded.
+An export is kept only when it gives the vectors of the original on a few texts; a model that is built
+otherwise, or differs, runs in sentence-transformers itself.
 """
 
 from __future__ import annotations
 
 import contextlib
-import io
 import json
-import logging
-import os
 import shutil
 import tempfile
-import warnings
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from .weights import cache_folder, weights_hash
+import numpy as np
 
-EXPORT_VERSION = 1
+from .errors import EncoderError
+from .onnx_model import GRAPH, MANIFEST, TOKENIZER, Manifest, OnnxModel, read_manifest
+from .torch_model import document_prompt, load_model, quiet, token_bound
+from .weights import cache_folder, identity
+
+EXPORT_VERSION = 2
+"""Raised when the files of an export change; older ones are then made again."""
+
 OPSET = 17
+REFUSED = "not-exportable"
+KNOWN_MODULES = {"Transformer", "Pooling", "Dense", "Normalize"}
 
+CLOSENESS = 1e-4
+"""How far the cosine of exported and original vectors may be from 1."""
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """What the encoder must know beside the graph; `max_tokens` counts special tokens too."""
+SAMPLES = (
+    "A short text.",
+    "Where does the 2nd parcel wait, and who signed § 12(3) of the contract on 4 May 1998?",
+    "An order is shipped from the warehouse on the next working day. " * 12,
+    "ERR-4042",
+)
 
-    dimension: int
-    max_tokens: int
-    query_prompt: str
-    document_prompt: str
-    inputs: tuple[str, ...]
-    weights: str
-    version: int = EXPORT_VERSION
+_EXPORTER_GAVE_UP = (
+    RuntimeError,
+    ValueError,
+    TypeError,
+    KeyError,
+    AttributeError,
+    AssertionError,
+    EncoderError,
+)
 
 
 def exported(folder: Path) -> Path | None:
-    """Return the folder of the exported model, made now if need be; None when it cannot be exported."""
-    digest = weights_hash(folder)
-    target = cache_folder() / "encoders" / f"{digest[:24]}-{_config_mark(folder)}-v{EXPORT_VERSION}"
-    if (target / "manifest.json").exists():
+    """Return the folder of the exported model, made now if need be; None when there can be none.
+
+    That is: the model is not exportable, or the cache cannot be written.
+    """
+    target = cache_folder() / "encoders" / f"{identity(folder)}.{EXPORT_VERSION}"
+    if read_manifest(target) is not None:
         return target
-    if (target / "not-exportable").exists():
+    if (target / REFUSED).exists():
         return None
-    return _export(folder, target, digest)
+    return _export(folder, target)
 
 
-def read_manifest(folder: Path) -> Manifest:
-    """Read the manifest of an exported model."""
-    data = json.loads((folder / "manifest.json").read_text("utf-8"))
-    return Manifest(**{**data, "inputs": tuple(data["inputs"])})
+def discard(target: Path) -> None:
+    """Remove an export that turned out to be damaged."""
+    shutil.rmtree(target, ignore_errors=True)
 
 
-def _config_mark(folder: Path) -> str:
-    """Return a mark of the small files that shape vectors: pooling, prompts, sequence length."""
-    from hashlib import blake2b
-
-    digest = blake2b(digest_size=6)
-    for path in sorted(folder.rglob("*.json")):
-        if path.name not in ("vocab.json", "tokenizer.json"):
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
-def _export(folder: Path, target: Path, digest: str) -> Path | None:
+def _export(folder: Path, target: Path) -> Path | None:
     """Export into a draft folder that takes its place whole; of two exports at once the first one stays."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(dir=target.parent, prefix=".draft-"))
     try:
-        with _quiet():
-            done = _write(folder, draft, digest)
-        if not done:
-            (draft / "not-exportable").write_text("its modules are not known to quaere\n", "utf-8")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(dir=target.parent, prefix=".draft-"))
+    except OSError:
+        return None
+    try:
+        model = load_model(folder)
+        with quiet():
+            _write_or_refuse(model, draft)
+        if read_manifest(target) is None:
+            discard(target)
         with contextlib.suppress(OSError):
             draft.rename(target)
-        return target if (target / "manifest.json").exists() else None
+        return target if read_manifest(target) is not None else None
+    except OSError:
+        return None
     finally:
-        shutil.rmtree(draft, ignore_errors=True)
+        discard(draft)
 
 
-def _write(folder: Path, draft: Path, digest: str) -> bool:
-    """Write graph, tokenizer and manifest; False when the model has modules that are not known here."""
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    import torch
-    from sentence_transformers import SentenceTransformer
+def _write_or_refuse(model: Any, draft: Path) -> None:  # noqa: ANN401  (SentenceTransformer)
+    """Write the export, or the reason why there is none."""
+    try:
+        why = _write(model, draft)
+    except _EXPORTER_GAVE_UP as error:
+        why = f"{type(error).__name__}: {error}"
+    if why:
+        for path in draft.iterdir():
+            path.unlink()
+        (draft / REFUSED).write_text(f"{why}\n", "utf-8")
 
-    model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
-    pooled = _pooled(model)
+
+def _write(model: Any, draft: Path) -> str:  # noqa: ANN401  (SentenceTransformer)
+    """Write graph, tokenizer and manifest; return why the model is not exportable, or nothing."""
+    names = [type(module).__name__ for module in model.children()]
+    if names[:1] != ["Transformer"] or set(names) - KNOWN_MODULES:
+        return f"its modules are {', '.join(names)}"
     tokenizer = getattr(model.tokenizer, "backend_tokenizer", None)
-    if pooled is None or tokenizer is None:
-        return False
-    inputs = _inputs(model)
+    if tokenizer is None:
+        return "its tokenizer has no fast form"
+    inputs = tuple(name for name in model.tokenizer.model_input_names if name in _OFFERED)
+    _write_graph(model, inputs, draft / GRAPH)
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    tokenizer.save(str(draft / TOKENIZER))
+    _write_manifest(model, inputs, draft)
+    return _difference(model, draft)
+
+
+_OFFERED = ("input_ids", "attention_mask", "token_type_ids")
+
+
+def _write_graph(model: Any, inputs: tuple[str, ...], path: Path) -> None:  # noqa: ANN401
+    import torch
+
     sample = model.tokenizer(["a sample text", "another"], padding=True, return_tensors="pt")
-    batch = {0: "batch", 1: "tokens"}
     with torch.no_grad():
         torch.onnx.export(
-            pooled,
+            _pooled(model, inputs),
             tuple(sample[name] for name in inputs),
-            str(draft / "model.onnx"),
+            str(path),
             input_names=list(inputs),
             output_names=["vectors"],
-            dynamic_axes={**dict.fromkeys(inputs, batch), "vectors": {0: "batch"}},
+            dynamic_axes={**{name: {0: "batch", 1: "tokens"} for name in inputs}, "vectors": {0: "batch"}},
             dynamo=False,
             opset_version=OPSET,
         )
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    tokenizer.save(str(draft / "tokenizer.json"))
-    manifest = _manifest(model, inputs, digest)
-    (draft / "manifest.json").write_text(json.dumps(asdict(manifest)), "utf-8")
-    return True
 
 
-def _manifest(model: Any, inputs: tuple[str, ...], digest: str) -> Manifest:  # noqa: ANN401  (SentenceTransformer)
-    prompts = model.prompts or {}
-    document = next((prompts[name] for name in ("document", "passage", "corpus") if prompts.get(name)), "")
-    return Manifest(
-        dimension=int(model.get_embedding_dimension()),
-        max_tokens=int(model.max_seq_length or 512),
-        query_prompt=prompts.get("query") or "",
-        document_prompt=document,
-        inputs=inputs,
-        weights=digest,
-    )
-
-
-def _inputs(model: Any) -> tuple[str, ...]:  # noqa: ANN401  (SentenceTransformer)
-    """Return the tensors the transformer takes, token ids and mask first."""
-    names = ["input_ids", "attention_mask", "token_type_ids"]
-    return tuple(name for name in names if name in model.tokenizer.model_input_names or name != names[2])
-
-
-def _pooled(model: Any) -> Any:  # noqa: ANN401  (SentenceTransformer -> torch module)
-    """Return one module that runs transformer, pooling, dense layers and normalisation; None when unknown."""
+def _pooled(model: Any, inputs: tuple[str, ...]) -> Any:  # noqa: ANN401  (torch module)
+    """Return one module that runs the transformer, what follows it in the model, and normalisation."""
     import torch
 
-    known = {"Transformer", "Pooling", "Normalize", "Dense"}
-    modules = list(model.children())
-    if (
-        not modules
-        or type(modules[0]).__name__ != "Transformer"
-        or {type(m).__name__ for m in modules} - known
-    ):
-        return None
-    transformer = modules[0].auto_model
+    first, *rest = model.children()
+    transformer = first.auto_model
     transformer.set_attn_implementation("eager")
-    names = _inputs(model)
 
-    class Pooled(torch.nn.Module):
+    class Pooled(torch.nn.Module):  # type: ignore[misc]  # mypy does not follow torch
         def __init__(self) -> None:
             super().__init__()
             self.transformer = transformer
-            self.rest = torch.nn.ModuleList(modules[1:])
+            self.rest = torch.nn.ModuleList(rest)
 
-        def forward(self, *tensors: Any) -> Any:  # noqa: ANN401  (tensors)
-            given = dict(zip(names, tensors, strict=True))
+        def forward(self, *tensors: Any) -> Any:  # noqa: ANN401
+            given = dict(zip(inputs, tensors, strict=True))
             hidden = self.transformer(**given, return_dict=True).last_hidden_state
             features = {"token_embeddings": hidden, "attention_mask": given["attention_mask"]}
             for module in self.rest:
@@ -167,15 +164,29 @@ def _pooled(model: Any) -> Any:  # noqa: ANN401  (SentenceTransformer -> torch m
     return Pooled().eval()
 
 
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep the exporter's progress bars, warnings and logs off the terminal."""
-    level = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
-    try:
-        with warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()):
-            warnings.simplefilter("ignore")
-            with contextlib.redirect_stdout(io.StringIO()):
-                yield
-    finally:
-        logging.disable(level)
+def _write_manifest(model: Any, inputs: tuple[str, ...], draft: Path) -> None:  # noqa: ANN401
+    manifest = Manifest(
+        dimension=int(model.get_embedding_dimension()),
+        max_tokens=token_bound(model),
+        prompts={"query": (model.prompts or {}).get("query") or "", "document": document_prompt(model)},
+        inputs=inputs,
+        pad=int(model.tokenizer.pad_token_id or 0),
+        sizes={path.name: path.stat().st_size for path in draft.iterdir()},
+    )
+    (draft / MANIFEST).write_text(json.dumps(asdict(manifest)), "utf-8")
+
+
+def _difference(model: Any, draft: Path) -> str:  # noqa: ANN401  (SentenceTransformer)
+    """Return how the export differs from the original on the samples, or nothing."""
+    texts, again = list(SAMPLES), OnnxModel(draft, 1)
+    wanted = np.vstack(
+        [
+            model.encode_document(texts, normalize_embeddings=True, show_progress_bar=False),
+            model.encode_query(texts, normalize_embeddings=True, show_progress_bar=False),
+        ]
+    )
+    found = np.vstack([again.run(texts, "document"), again.run(texts, "query")])
+    if wanted.shape != found.shape:
+        return f"vectors of {found.shape[1]} dimensions instead of {wanted.shape[1]}"
+    worst = float((wanted * found).sum(axis=1).min())
+    return "" if worst >= 1 - CLOSENESS else f"a cosine of {worst:.5f} to the original"

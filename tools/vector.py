@@ -1,21 +1,20 @@
 """Exact nearest neighbours over a memory-mapped matrix, a cache of the vectors in `corpus.db`.
 
-The cache's files carry the encoder's fingerprint and the revision they were made at in their names; at
-another revision, or damaged, they are made anew. What is returned is decided by the mask of the caller.
+The matrix may hold passages that have died or that a caller may not read: what is returned is decided by
+the mask of the caller alone.
 """
 
 from __future__ import annotations
 
-import os
+import json
 import sqlite3
-import tempfile
-from collections.abc import Callable
-from hashlib import blake2b
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .matrix_file import Ids, Rows, Snapshot, load, store
 
 SCHEMA = """
 CREATE TABLE vectors (
@@ -23,22 +22,31 @@ CREATE TABLE vectors (
     key BLOB NOT NULL,
     vector BLOB NOT NULL,
     PRIMARY KEY (space, key)
-);
+) WITHOUT ROWID;
 """
-# Not WITHOUT ROWID: a vector in the key's own tree would make every look-up of a key read vectors.
 
 GATHER_SHARE = 0.2
 """Share of allowed rows below which they are gathered before the product; above it the product is masked."""
 
-_ROWS = """
-SELECT p.id, x.vector FROM passages p
-JOIN versions v ON v.id = p.version AND v.died IS NULL
-JOIN vectors x ON x.space = ? AND x.key = p.input_key
-ORDER BY p.id
-"""
+RECENT = 1000
+"""Revisions for which a passage that died stays in a new matrix, for readers pinned to one of them."""
 
-Ids = NDArray[np.int64]
-Rows = NDArray[np.float32]
+DEAD_SHARE = 0.5
+"""Share of dead rows above which the matrix is made anew instead of topped up."""
+
+NOISE = 1e-4
+"""More than a float32 product can be off: rows this close to the k-th best are scored again in float64."""
+
+CHUNK = 4096
+
+_VECTORS = """
+SELECT p.id, x.vector FROM passages p
+JOIN versions v ON v.id = p.version AND (v.died IS NULL OR v.died > :since)
+JOIN vectors x ON x.space = :space AND x.key = p.input_key
+"""
+_ALIVE = "SELECT p.id FROM passages p JOIN versions v ON v.id = p.version AND v.died IS NULL"
+_NEWER = "WHERE p.id > :top"
+_HOLE = "WHERE p.id IN (SELECT value FROM json_each(:holes))"
 
 
 class Matrix:
@@ -50,76 +58,127 @@ class Matrix:
 
     @classmethod
     def open(cls, folder: Path, db: sqlite3.Connection, space: str, revision: int) -> Matrix:
-        """Return the vectors of the living passages at the newest revision, from the cache where it has it."""
-        cached = _load(folder, space, revision)
-        if cached is not None:
-            return cls(*cached)
-        ids, rows = read_vectors(db, space)
-        _store(folder, space, revision, (ids, rows))
-        return cls(ids, rows)
+        """Return the vectors at the newest revision, `revision`, as the open transaction of `db` sees it.
+
+        The cache in the folder is topped up with what is new, or made anew where it is missing, damaged, of
+        another corpus or mostly dead; where the folder cannot be written the matrix stays in memory.
+        """
+        cached = load(folder, space)
+        if cached is not None and cached.mark == _mark(db, revision):
+            return cls(cached.ids, cached.rows)
+        snapshot = _topped_up(db, cached, revision) if cached and _is_ours(db, cached) else None
+        if snapshot is None:
+            snapshot = _made_anew(db, space, revision)
+        stored = store(folder, snapshot)
+        return cls(stored.ids, stored.rows)
 
     def search(self, query: Rows, allowed: NDArray[np.bool_], k: int) -> list[tuple[int, float]]:
         """Return up to k (passage id, cosine) among the allowed, by cosine to 6 places, ties by id."""
-        inside = self.ids < len(allowed)
-        rows = np.flatnonzero(inside)[allowed[self.ids[inside]]]
+        rows = self._allowed_rows(allowed)
         if not len(rows) or k <= 0:
             return []
         gather = len(rows) < GATHER_SHARE * len(self.ids)
         scores = self.rows[rows] @ query if gather else (self.rows @ query)[rows]
-        return _best(self.ids[rows], np.round(scores.astype(np.float64), 6), k)
+        if len(rows) > k:
+            rows = rows[scores >= np.partition(scores, len(rows) - k)[len(rows) - k] - NOISE]
+        return _best(self.ids[rows], _exact(self.rows[rows], query), k)
+
+    def covered(self, allowed: NDArray[np.bool_]) -> int:
+        """Return how many of the allowed passages have a vector."""
+        return len(self._allowed_rows(allowed))
+
+    def _allowed_rows(self, allowed: NDArray[np.bool_]) -> NDArray[np.int64]:
+        known = self.ids[: np.searchsorted(self.ids, len(allowed))]
+        return np.flatnonzero(allowed[known])
 
 
-def read_vectors(db: sqlite3.Connection, space: str) -> tuple[Ids, Rows]:
-    """Read the vectors of the living passages from the corpus."""
-    found = db.execute(_ROWS, (space,)).fetchall()
-    ids = np.array([row[0] for row in found], np.int64)
-    if not found:
-        return ids, np.zeros((0, 1), np.float32)
-    return ids, np.frombuffer(b"".join(row[1] for row in found), "<f4").reshape(len(found), -1)
+def _exact(rows: Rows, query: Rows) -> NDArray[np.float64]:
+    """Return the products to 6 places, the same for a row whichever others are scored with it."""
+    scores: NDArray[np.float64] = (rows.astype(np.float64) * query.astype(np.float64)).sum(axis=1)
+    return scores.round(6)
 
 
 def _best(ids: Ids, scores: NDArray[np.float64], k: int) -> list[tuple[int, float]]:
-    kept = np.arange(len(ids))
-    if len(ids) > k:
-        kept = np.flatnonzero(scores >= np.partition(scores, len(ids) - k)[len(ids) - k])
-    order = kept[np.lexsort((ids[kept], -scores[kept]))][:k]
+    order = np.lexsort((ids, -scores))[:k]
     return [(int(ids[i]), float(scores[i])) for i in order]
 
 
-def _files(folder: Path, space: str, revision: int) -> tuple[Path, Path]:
-    name = f"vectors-{blake2b(space.encode(), digest_size=6).hexdigest()}-{revision}"
-    return folder / f"{name}.ids.npy", folder / f"{name}.npy"
+def _mark(db: sqlite3.Connection, revision: int) -> str:
+    """Return what tells a revision of this corpus from the same number in another, or in a restored one."""
+    row = db.execute(
+        "SELECT (SELECT value FROM meta WHERE key = 'workspace') || ' ' || at FROM revisions WHERE id = ?",
+        (revision,),
+    ).fetchone()
+    return f"{revision} {row[0]}" if row else f"{revision}"
 
 
-def _load(folder: Path, space: str, revision: int) -> tuple[Ids, Rows] | None:
-    ids_file, rows_file = _files(folder, space, revision)
-    try:
-        ids = np.load(ids_file, allow_pickle=False)
-        rows = np.load(rows_file, mmap_mode="r" if len(ids) else None, allow_pickle=False)
-    except (OSError, ValueError, EOFError):
+def _is_ours(db: sqlite3.Connection, cached: Snapshot) -> bool:
+    return cached.mark == _mark(db, cached.revision)
+
+
+def _made_anew(db: sqlite3.Connection, space: str, revision: int) -> Snapshot:
+    ids, rows = _read(db.execute(f"{_VECTORS} ORDER BY p.id", {"since": revision - RECENT, "space": space}))
+    return Snapshot(
+        space, revision, _mark(db, revision), _top(db), _holes(db, ids, _NEWER, {"top": 0}), ids, rows
+    )
+
+
+def _topped_up(db: sqlite3.Connection, cached: Snapshot, revision: int) -> Snapshot | None:
+    """Return the cache with the passages it lacks; None when too many of its rows are dead.
+
+    It lacks what came after its newest passage, and what had no vector yet when it was made.
+    """
+    lacking = {"top": cached.top, "holes": json.dumps(cached.holes.tolist())}
+    given = {"since": revision - RECENT, "space": cached.space, **lacking}
+    ids, rows = _read(db.execute(f"{_VECTORS} {_NEWER} UNION ALL {_VECTORS} {_HOLE}", given))
+    if len(cached.ids) + len(ids) > CHUNK + _living(db) / (1 - DEAD_SHARE):
         return None
-    return (ids, rows) if rows.ndim == 2 and len(rows) == len(ids) else None
+    if len(ids) and len(cached.ids) and rows.shape[1] != cached.rows.shape[1]:
+        return None
+    holes = np.union1d(_holes(db, ids, _NEWER, lacking), _holes(db, ids, _HOLE, lacking))
+    ids, rows = _joined((cached.ids, cached.rows), (ids, rows))
+    return Snapshot(cached.space, revision, _mark(db, revision), _top(db), holes, ids, rows)
 
 
-def _store(folder: Path, space: str, revision: int, arrays: tuple[Ids, Rows]) -> None:
-    """Keep the matrix for later processes; where the folder cannot be written the next one reads it again."""
-    paths = _files(folder, space, revision)
-    try:
-        for path, array in zip(paths, arrays, strict=True):
-            _write(path, lambda file, array=array: np.save(file, array, allow_pickle=False))
-        for old in folder.glob(f"{paths[1].name.rsplit('-', 1)[0]}-*.npy"):
-            if old not in paths:
-                old.unlink(missing_ok=True)
-    except OSError:
-        return
+def _joined(old: tuple[Ids, Rows], new: tuple[Ids, Rows]) -> tuple[Ids, Rows]:
+    if not len(old[0]) or not len(new[0]):
+        return new if len(new[0]) else old
+    ids = np.concatenate((old[0], new[0]))
+    order = np.argsort(ids)
+    return ids[order], np.concatenate((old[1], new[1]))[order]
 
 
-def _write(path: Path, save: Callable[[IO[bytes]], None]) -> None:
-    """Write a file whole or not at all, readable by the owner only."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".tmp", delete=False) as file:
-        try:
-            save(file)
-        except BaseException:
-            os.unlink(file.name)
-            raise
-    os.replace(file.name, path)
+def _top(db: sqlite3.Connection) -> int:
+    newest: int = db.execute("SELECT coalesce(max(id), 0) FROM passages").fetchone()[0]
+    return newest
+
+
+def _living(db: sqlite3.Connection) -> int:
+    count: int = db.execute("SELECT coalesce(sum(passages), 0) FROM versions WHERE died IS NULL").fetchone()[
+        0
+    ]
+    return count
+
+
+def _holes(db: sqlite3.Connection, ids: Ids, which: str, given: Mapping[str, object]) -> Ids:
+    """Return the living passages that are not among the ids that have a vector."""
+    rows = db.execute(f"{_ALIVE} {which}", given)
+    return np.setdiff1d(np.fromiter((row[0] for row in rows), np.int64), ids)
+
+
+def _read(cursor: sqlite3.Cursor) -> tuple[Ids, Rows]:
+    """Read ids and vectors; a vector of another length than the first one is left out."""
+    ids: list[int] = []
+    parts: list[Rows] = []
+    size = 0
+    for chunk in _chunks(cursor):
+        size = size or len(chunk[0][1])
+        kept = [row for row in chunk if len(row[1]) == size]
+        ids += [row[0] for row in kept]
+        parts.append(np.frombuffer(b"".join(row[1] for row in kept), "<f4").reshape(len(kept), size // 4))
+    return np.array(ids, np.int64), np.concatenate(parts) if parts else np.zeros((0, 1), np.float32)
+
+
+def _chunks(cursor: sqlite3.Cursor) -> Iterator[list[tuple[int, bytes]]]:
+    while chunk := cursor.fetchmany(CHUNK):
+        yield chunk
