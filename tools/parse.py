@@ -6,10 +6,11 @@ the blocks of HTML and DOCX are laid out one after another, with pages or elemen
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import PurePosixPath
 
-from .errors import EmptyFileError
+from .errors import BinaryFileError, EmptyFileError
 from .evidence import Parsed
 
 Parser = Callable[[bytes, str], Parsed]
@@ -17,6 +18,9 @@ Parser = Callable[[bytes, str], Parsed]
 _FORMATS = {
     ".md": "markdown",
     ".markdown": "markdown",
+    ".mdown": "markdown",
+    ".mkd": "markdown",
+    ".mdx": "markdown",
     ".html": "html",
     ".htm": "html",
     ".xhtml": "html",
@@ -31,40 +35,25 @@ _MEDIA_TYPES = {
     "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
 }
 _TEXT_SUFFIXES = frozenset(
-    [
-        ".txt",
-        ".text",
-        ".rst",
-        ".log",
-        ".csv",
-        ".tsv",
-        ".json",
-        ".jsonl",
-        ".ini",
-        ".cfg",
-        ".conf",
-        ".toml",
-        ".yaml",
-        ".yml",
-        ".tex",
-        ".org",
-        ".adoc",
-        ".py",
-        ".js",
-        ".ts",
-        ".java",
-        ".c",
-        ".h",
-        ".cpp",
-        ".go",
-        ".rs",
-        ".rb",
-        ".sh",
-        ".sql",
-        ".css",
-        ".xml",
-    ]
+    re.findall(
+        r"\.\w+",
+        """.txt .text .rst .log .csv .tsv .json .jsonl .ndjson .ini .cfg .conf .toml .yaml .yml .tex .org
+        .adoc .py .pyi .js .jsx .ts .tsx .java .kt .c .h .cc .cpp .hpp .cs .go .rs .rb .php .swift .sh .sql
+        .css .xml .properties .env .eml .srt""",
+    )
 )
+_BINARY = (
+    b"%PDF-",
+    b"PK\x03\x04",
+    b"\x7fELF",
+    b"\x89PNG",
+    b"\xff\xd8\xff",
+    b"GIF8",
+    b"\x1f\x8b",
+    b"\xd0\xcf\x11\xe0",
+)
+"""First bytes of formats that are not text, whatever the name says."""
+
 _VERSIONS = {"markdown": 1, "html": 1, "pdf": 1, "docx": 1, "text": 1}
 
 
@@ -72,7 +61,10 @@ def parse(data: bytes, path: str) -> Parsed:
     """Return the canonical text of a file; UnreadableError when there is none to be had."""
     if not data:
         raise EmptyFileError("empty")
-    parsed = _parser(format_of(path))(data, path)
+    name = format_of(path)
+    if name in ("text", "markdown", "html") and data.startswith(_BINARY):
+        raise BinaryFileError("binary, not text")
+    parsed = _parser(name)(data, path)
     if not any(character.isalnum() for character in parsed.text):
         raise EmptyFileError("empty: no letter or digit in it")
     return parsed

@@ -36,7 +36,7 @@ def parse_html(data: bytes, path: str) -> Parsed:
     """Return the main content of an HTML page, laid out block by block."""
     from selectolax.lexbor import LexborHTMLParser
 
-    page = LexborHTMLParser(_text(data))
+    page = LexborHTMLParser(decode(data, _declared(data)))
     roots, left_out = main_content(page)
     walk = _Walk(Layout(), Paths(page), left_out)
     for root in roots:
@@ -45,15 +45,10 @@ def parse_html(data: bytes, path: str) -> Parsed:
     return walk.layout.parsed(title, "text/html", "html/1")
 
 
-def _text(data: bytes) -> str:
-    """Decode a page; a charset it declares itself is tried before detection."""
-    declared = _DECLARED.search(data[:2048])
-    if declared and not data.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
-        try:
-            return data.decode(declared[1].decode("ascii"))
-        except (LookupError, UnicodeDecodeError):
-            pass
-    return decode(data)
+def _declared(data: bytes) -> str | None:
+    """Return the encoding a page states in its first bytes."""
+    stated = _DECLARED.search(data[:2048])
+    return stated[1].decode("ascii", "replace") if stated else None
 
 
 def _title(page: LexborHTMLParser, layout: Layout) -> str:
