@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..tools.analyze import content_words, terms
-from .match import Match, lacks, term_weights
+from .match import Match, holds_exactly, lacks, term_weights
 from .policy import Evidence, GradeView, Lexicon, Need
 from .question import REQUIRED, Question, read_question
 
-COVERED = 0.6
+COVERED = 0.65
 """Coverage of the need's idf mass from which a sentence in its place supports it by words alone."""
 
-COVERED_NEAR = 0.42
+COVERED_NEAR = 0.45
 """Coverage that is enough when the sentence is also near in meaning."""
 
 NEAR_COSINE = 0.5
@@ -22,9 +22,12 @@ NEAR_COSINE = 0.5
 RELATED = 0.3
 """Coverage from which a passage is about the same matter, though it does not answer."""
 
-HEAVIEST_MISSING = 0.4
+HEAVIEST_MISSING = 0.33
 """Share of the need's idf mass that one missing word may hold at most."""
 
+
+TRIED = 3
+"""Sentences of a passage that may support a need, best first."""
 
 STANDOUT_COSINE, STANDOUT_SHARE = 0.25, 0.6
 """Cosine a sentence needs to stand out, and the share of it that a sentence of another passage may reach."""
@@ -46,12 +49,14 @@ def accept(need: Need, item: Evidence, matches: Sequence[Match], lexicon: Lexico
     question = read_question(need.text)
     if not matches:
         return Acceptance(False, False, 0.0, "it holds no sentence that can be cited")
-    best = max(matches, key=lambda match: (match.score, -match.j))
-    related = best.coverage >= RELATED
-    against = _against(question, item, best, lexicon)
-    if against:
-        return Acceptance(False, related, best.score, against, best)
-    return Acceptance(True, True, best.score, f"{best.id} covers {best.coverage:.0%} of what is asked", best)
+    ranked = sorted(matches, key=lambda match: (-match.score, match.j))[:TRIED]
+    reasons = [objection(question, item, match, lexicon) for match in ranked]
+    for match, against in zip(ranked, reasons, strict=True):
+        if not against:
+            reason = f"{match.id} covers {match.coverage:.0%} of what is asked"
+            return Acceptance(True, True, match.score, reason, match)
+    best = ranked[0]
+    return Acceptance(False, best.coverage >= RELATED, best.score, reasons[0], best)
 
 
 def stands_out(
@@ -77,8 +82,8 @@ def stands_out(
     return best if max(others, default=0.0) <= STANDOUT_SHARE * (best.cosine or 0.0) else None
 
 
-def _against(question: Question, item: Evidence, best: Match, lexicon: Lexicon) -> str:
-    """Return what keeps the best sentence from answering, or "" when nothing does."""
+def objection(question: Question, item: Evidence, best: Match, lexicon: Lexicon) -> str:
+    """Return what keeps a sentence in its place from answering, or "" when nothing does."""
     absent = lacks(question, item)
     if absent:
         return f"nothing there on “{absent[0]}”"
@@ -96,10 +101,18 @@ def _against(question: Question, item: Evidence, best: Match, lexicon: Lexicon) 
     unsaid = set(best.missing) & set(question.decisive)
     if question.wants == "reason" and not best.typed and unsaid:
         return f"nothing there on “{word_for(min(unsaid), question.text)}”"
+    if question.denies and not read_question(best_text(item, best)).negated:
+        return "what is asked with a “not” is not denied there"
     near = best.cosine is not None and best.cosine >= NEAR_COSINE
-    if best.coverage < (COVERED_NEAR if near else COVERED):
+    named = any(holds_exactly(one, best_text(item, best)) for one in question.identifiers)
+    if best.coverage < (COVERED_NEAR if near or named else COVERED):
         return f"it covers only {best.coverage:.0%} of what is asked"
     return ""
+
+
+def best_text(item: Evidence, match: Match) -> str:
+    """Return the sentence of a match."""
+    return item.reading.texts[match.j - 1]
 
 
 def _heaviest_missing(question: Question, best: Match, lexicon: Lexicon) -> str:

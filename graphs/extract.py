@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..tools.plain import MARKER, plain, row_as_text
+from .accept import objection
 from .match import Match, holds_exactly, lacks, match_sentences
 from .policy import Draft, Evidence, Need, WriteView
 from .question import REQUIRED, Question, read_question
@@ -77,8 +78,7 @@ def _names_it(question: Question, sentence: str) -> bool:
 
 def _ranked(need: Need, view: WriteView, refused: frozenset[str]) -> list[tuple[Match, Evidence]]:
     """Return the sentences of supporting passages, best first; the type of answer comes before the score."""
-    top = max((item.score for item in view.evidence), default=0.0) or 1.0
-    required = read_question(need.text).wants in REQUIRED
+    question = read_question(need.text)
     found = [
         (match, item)
         for item in view.evidence
@@ -86,10 +86,14 @@ def _ranked(need: Need, view: WriteView, refused: frozenset[str]) -> list[tuple[
         for match in match_sentences(need, item, view.lexicon)
         if match.id not in refused
     ]
+    fit = [pair for pair in found if not objection(question, pair[1], pair[0], view.lexicon)]
+    found = fit or found
+    top = max((item.score for item in view.evidence), default=0.0) or 1.0
+    required = question.wants in REQUIRED
     return sorted(
         found,
         key=lambda pair: (
-            not pair[0].typed,
+            required and not pair[0].typed,
             -(pair[0].score + RANK_SHARE * pair[1].score / top),
             pair[0].s,
             pair[0].j,

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from ..tools.analyze import terms
+from ..tools.analyze import is_identifier, terms, tokens
 from ..tools.evidence import SentenceKind
 from .policy import Evidence, Lexicon, Need
 from .question import Question, holds_type, read_question
 
-OWN, GOVERNING, NEAR, PASSAGE = 1.0, 1.0, 0.55, 0.4
-"""What a term of the need is worth by where it stands: in the sentence, in what governs it, in the sentence
-beside it, elsewhere in the passage."""
+OWN, GOVERNING, NAMED, NEAR, PASSAGE = 1.0, 1.0, 0.75, 0.55, 0.4
+"""What a term of the need is worth by where it stands: in the sentence, in what governs it, in a part of an
+identifier, in the sentence beside it, elsewhere in the passage."""
 
 COSINE_SHARE = 0.4
 """Share of the cosine in the score of a sentence where an encoder runs."""
@@ -31,6 +31,9 @@ PAIR_BONUS, PAIR_WINDOW = 0.04, 3
 
 CODE_MALUS = 0.15
 """What a line of code loses against a sentence that says the same."""
+
+EXACT_BONUS = 0.15
+"""What a sentence gains by holding an identifier of the question itself."""
 
 IDENTIFIER_WEIGHT = 1.6
 """Weight of an identifier against a word of the same rarity."""
@@ -57,9 +60,10 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Terms by distance from a sentence."""
+    """Terms by distance from a sentence; `named` are those it only holds as parts of identifiers."""
 
     own: frozenset[str]
+    named: frozenset[str]
     governing: frozenset[str]
     near: frozenset[str]
     passage: frozenset[str]
@@ -69,6 +73,8 @@ class _Place:
             return OWN
         if term in self.governing:
             return GOVERNING
+        if term in self.named:
+            return NAMED
         if term in self.near:
             return NEAR
         return PASSAGE if term in self.passage else 0.0
@@ -78,6 +84,19 @@ class _Place:
 def term_set(text: str) -> frozenset[str]:
     """Return the index terms of a text."""
     return frozenset(terms(text))
+
+
+@lru_cache(maxsize=8192)
+def part_set(text: str) -> frozenset[str]:
+    """Return the terms a text holds only as parts of identifiers: `log` in `LogCapture`, but not in `a log`."""
+    wholes = [token for token in tokens(text) if is_identifier(text[token.start : token.end])]
+    inside = [
+        token.term
+        for token in tokens(text)
+        if any(w.start <= token.start and token.end <= w.end and token.term != w.term for w in wholes)
+    ]
+    everywhere = terms(text)
+    return frozenset(term for term in inside if everywhere.count(term) == inside.count(term))
 
 
 def match_sentences(need: Need, evidence: Evidence, lexicon: Lexicon) -> list[Match]:
@@ -93,7 +112,8 @@ def match_sentences(need: Need, evidence: Evidence, lexicon: Lexicon) -> list[Ma
             continue
         near = frozenset().union(*sets[max(0, i - 1) : i], *sets[i + 1 : i + 2])
         governing = _place_terms(evidence).union(*(term_set(text) for text in reading.governing[i]))
-        place = _Place(sets[i], governing, near, whole)
+        named = part_set(reading.texts[i])
+        place = _Place(sets[i] - named, named, governing, near, whole)
         cosines = evidence.cosines.get(need.id, ())
         subject = _Subject(
             question, reading.texts[i], cosines[i] if i < len(cosines) else None, sentence.kind
@@ -122,10 +142,17 @@ def _match(subject: _Subject, number: tuple[int, int], place: _Place, weights: M
     score = coverage if cosine is None else (1 - COSINE_SHARE) * coverage + COSINE_SHARE * max(0.0, cosine)
     score += (TYPED_BONUS if typed and question.wants not in ("open", "yes_no") else 0.0) + OWN_BONUS * own
     score += PAIR_BONUS * _pairs(question, subject.text)
+    score += EXACT_BONUS if _holds_identifier(question, subject.text, place) else 0.0
     score -= CODE_MALUS if subject.kind == "code" else 0.0
     score += POLARITY_BONUS if question.negated and read_question(subject.text).negated else 0.0
     missing = tuple(term for term in weights if place.worth(term) == 0.0)
     return Match(*number, score, coverage, own, cosine, typed, missing)
+
+
+def _holds_identifier(question: Question, sentence: str, place: _Place) -> bool:
+    """Tell whether a sentence holds an identifier of the question that its document is not about as a whole."""
+    wanted = [one for one in question.identifiers if not set(terms(one)[:1]) & place.governing]
+    return any(holds_exactly(one, sentence) for one in wanted)
 
 
 def _pairs(question: Question, sentence: str) -> int:

@@ -160,11 +160,12 @@ _FOCUS = re.compile(
     re.I,
 )
 _NEGATION = re.compile(r"\b(?:not|no|never|without|neither|nor|none|cannot|\w+n['’]t)\b", re.I)
+_DENIAL = re.compile(r"\b(?:not|never|cannot|\w+n['’]t)\b(?! only)", re.I)
 _NOUNS_OF_TYPE = frozenset(
     terms(
         "option command setting parameter function method helper tool type kind version number amount name "
         "way value code file page section document people person thing part word term reason role purpose "
-        "meaning difference definition default abstract according called mean stand cost time long times"
+        "done happen happens meaning difference definition default abstract according called mean stand cost time long times"
     )
 )
 
@@ -186,6 +187,11 @@ class Question:
     compounds: tuple[str, ...]
     wants: AnswerType
     negated: bool
+
+    @property
+    def denies(self) -> bool:
+        """Tell whether the question asks for what is not so, which only a denial answers."""
+        return self.wants != "yes_no" and bool(_DENIAL.search(self.text))
 
     @property
     def decisive(self) -> tuple[str, ...]:
