@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import ceil
 from pathlib import PurePosixPath
 
 from .errors import EmptyFileError
@@ -97,7 +98,7 @@ def _pieces(page: Page, headings: Headings) -> Iterator[_Piece]:
 def _usual_length(lines: Sequence[Line]) -> float:
     """Return the length that four in five lines do not exceed."""
     lengths = sorted(len(line.text) for line in lines if line.text)
-    return lengths[int(0.8 * (len(lengths) - 1))] if lengths else 0
+    return lengths[ceil(0.8 * (len(lengths) - 1))] if lengths else 0
 
 
 def _parts(run: Sequence[Line], line: Line, usual: float) -> bool:

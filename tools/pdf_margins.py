@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from .pdf_layer import Layer, Line, Page
 
-_NUMBER = re.compile(r"(?<!\S)\d+(?!\S)")
+_NUMBER = re.compile(r"^\d+(?!\S)|(?<!\S)\d+(?=(?:\s*(?:/|of)\s*\d+)?$)")
 _ROMAN = re.compile(r"(?=[ivxl])(?:xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
 _BARE_NUMBER = re.compile(r"\W*(page\s*)?(\d{1,4})(\s*(?:/|of)\s*\d{1,4})?\W*", re.I)
 _LAST_ROMAN = re.compile(r"(?<=\s)[ivxl]+$")
@@ -22,12 +22,16 @@ EDGE = 3
 OFTEN = 0.4
 """Share of the pages on which the same line, digits aside, makes it a running head."""
 
+NEARLY_ALL = 0.9
+"""The same for a line that reads as a sentence, such as a notice of confidentiality."""
+
 FEWEST = 3
 """Pages on which a running head stands at least."""
 
 LONGEST = 160
 """Characters of a running head at most."""
 
+_SENTENCE_WORDS = 5
 _FEWEST_ENTRIES = 5
 """Lines with leaders that make a page part of a table of contents."""
 
@@ -104,11 +108,13 @@ def _shapes(text: str, page: int, offset: int | None) -> set[str]:
 
 
 def _is_label(text: str, count: int, pages: Sequence[Page]) -> bool:
-    """Tell whether a line that comes back frames the pages: on many of them, or worded as no sentence is."""
+    """Tell whether a line that comes back frames the pages: worded as no sentence is, or on nearly all."""
+    ended = text.rstrip().endswith((".", ";", ",", ":", "!", "?"))
+    if (ended or text[:1].islower()) and len(text.split()) >= _SENTENCE_WORDS:
+        return len(pages) > FEWEST and count >= NEARLY_ALL * len(pages)
     if count >= OFTEN * len(pages) and len(pages) > 1:
         return True
-    sentence = text.rstrip().endswith((".", ";", ",", ":")) or text[:1].islower()
-    return not sentence and any(c.isalpha() for c in text)
+    return not ended and not text[:1].islower() and any(c.isalpha() for c in text)
 
 
 def _page_offset(pages: Sequence[Page], edges: dict[int, list[tuple[int, bool]]]) -> int | None:
