@@ -124,8 +124,7 @@ def _draft(need: Need, match: Match, item: Evidence) -> Draft:
         text = row_as_text(texts[0], item.reading.governing[match.j - 1])
     else:
         text = " ".join(plain(part) for part in texts)
-    cites = [f"S{item.s}.{j}" for j in numbers if j != match.j]
-    return Draft(text, (*cites, match.id), need=need.id)
+    return Draft(text, tuple(f"S{item.s}.{j}" for j in numbers), need=need.id)
 
 
 def _with_context(j: int, item: Evidence) -> list[int]:

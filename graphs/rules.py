@@ -182,7 +182,7 @@ async def write(view: WriteView) -> Decision[Writing]:
 
 def _once(drafts: Sequence[Draft]) -> tuple[Draft, ...]:
     """Return drafts without repetition; a sentence that answers two needs is stated once."""
-    return tuple({draft.cites[-1]: draft for draft in reversed(drafts)}.values())[::-1]
+    return tuple({draft.text: draft for draft in reversed(drafts)}.values())[::-1]
 
 
 def _answers(need: Need, drafts: Sequence[Draft]) -> bool:
