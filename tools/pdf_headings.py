@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from .pdf_layer import Entry, Line, Page
 
@@ -88,8 +89,12 @@ def _spelled(page: Page, title: str, taken: Mapping[tuple[int, int], object]) ->
     return min(places)[1:] if places else None
 
 
+_QUOTES = str.maketrans("’‘“”–—", "''\"\"--")
+
+
+@lru_cache(maxsize=4096)
 def _folded(text: str) -> str:
-    return " ".join(text.translate(str.maketrans("’‘“”–—", "''\"\"--")).casefold().split())
+    return " ".join(text.translate(_QUOTES).casefold().split())
 
 
 def _bare(title: str) -> str:

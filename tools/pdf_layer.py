@@ -141,8 +141,7 @@ class _Types:
 
         self._raw = raw
         self._layer = layer
-        count = layer.count_chars()
-        self._characters = "".join(chr(raw.FPDFText_GetUnicode(layer, i) % 0x110000) for i in range(count))
+        self._characters = str(layer.get_text_range())
         self._at = 0
         self._name = ctypes.create_string_buffer(128)
         self._flags = ctypes.c_int()
@@ -169,17 +168,22 @@ class _Types:
 
     def _left(self, place: int) -> float:
         left, right, bottom, top = (ctypes.c_double() for _ in range(4))
-        self._raw.FPDFText_GetCharBox(self._layer, place, left, right, bottom, top)
+        self._raw.FPDFText_GetCharBox(self._layer, self._index(place), left, right, bottom, top)
         return left.value
+
+    def _index(self, place: int) -> int:
+        """Return the number of a character on the page, which counts those without text too."""
+        return int(self._raw.FPDFText_GetCharIndexFromTextIndex(self._layer, place))
 
     def _is_ink(self, place: int) -> bool:
         return place < len(self._characters) and not self._characters[place].isspace()
 
     def _type(self, place: int) -> tuple[float, bool, bool]:
         """Return size in points, whether bold, whether monospaced of a character."""
-        size = round(float(self._raw.FPDFText_GetFontSize(self._layer, place)) * 2) / 2
-        weight = self._raw.FPDFText_GetFontWeight(self._layer, place)
-        self._raw.FPDFText_GetFontInfo(self._layer, place, self._name, len(self._name), self._flags)
+        index = self._index(place)
+        size = round(float(self._raw.FPDFText_GetFontSize(self._layer, index)) * 2) / 2
+        weight = self._raw.FPDFText_GetFontWeight(self._layer, index)
+        self._raw.FPDFText_GetFontInfo(self._layer, index, self._name, len(self._name), self._flags)
         name = self._name.value.decode("latin-1")
         return size, bool(weight >= _BOLD_WEIGHT or _BOLD.search(name)), bool(_MONOSPACED.search(name))
 
@@ -209,8 +213,12 @@ def _spelled_out(line: Line, join: Callable[[re.Match[str]], str]) -> Line:
     text = _LIGATURES.sub(
         lambda match: unicodedata.normalize("NFKC", match.group(0)), _BROKEN.sub(join, line.text)
     )
-    shown = "".join(c if c.isprintable() else " " if c.isspace() else "" for c in text)
+    shown = text if text.isprintable() else "".join(_shown(c) for c in text)
     return replace(line, text=shown.rstrip() if line.mono else " ".join(shown.split()))
+
+
+def _shown(character: str) -> str:
+    return character if character.isprintable() else " " if character.isspace() else ""
 
 
 def _joined_word(spelled: frozenset[str], match: re.Match[str]) -> str:
