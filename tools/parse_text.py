@@ -7,6 +7,7 @@ else is prose with headings where they are evident, lists, rows in columns and i
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -30,6 +31,9 @@ _CODE = frozenset(
 )
 _SIGNS = re.compile(r"[{}();=<>$|\\]|\s--\w|^\s*(?:#|>>>|\.\.\.)")
 _CODE_INDENT = 4
+_MARGIN_SHARE = 0.2
+"""Share of the lines that an indent must have to be the margin of the text."""
+
 _CODE_SHARE = 0.5
 """Share of the lines of an indented run that carry signs of code from which it is a listing."""
 
@@ -147,12 +151,10 @@ class _Prose:
 
 
 def _margin(runs: Sequence[Sequence[Line]]) -> int:
-    """Return the columns by which running text is indented: those of most lines."""
-    counts: dict[int, int] = {}
-    for run in runs:
-        for line in run:
-            counts[line.indent] = counts.get(line.indent, 0) + 1
-    return max(counts, key=lambda indent: (counts[indent], -indent)) if counts else 0
+    """Return the columns by which running text is indented: the fewest that many lines share."""
+    counts = Counter(line.indent for run in runs for line in run)
+    shared = [indent for indent, count in counts.items() if count >= _MARGIN_SHARE * counts.total()]
+    return min(shared, default=0)
 
 
 def _is_listing(run: Sequence[Line], margin: int) -> bool:
