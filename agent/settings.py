@@ -5,17 +5,42 @@ from __future__ import annotations
 import difflib
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic.fields import FieldInfo
 
 from ..tools.errors import SettingsError
 
 FILE = "quaere.toml"
 PREFIX = "QUAERE_"
-OTHER_VARIABLES = frozenset({"QUAERE_CACHE", "QUAERE_DATA", "QUAERE_DEBUG"})
-"""Environment variables with the prefix that are no settings."""
+OTHER_VARIABLES = {
+    "QUAERE_CACHE": "Folder of the exported encoder; unset: the user's cache folder.",
+    "QUAERE_DATA": "Folder of the public data sets that the benchmarks read.",
+    "QUAERE_DEBUG": "1: show tracebacks and the warnings of libraries.",
+}
+"""Environment variables with the prefix that are no settings, and what they are for."""
+
+
+def _no_truth(value: object) -> object:
+    """Refuse true and false, which Python would count as 1 and 0."""
+    if isinstance(value, bool):
+        raise ValueError("a truth value is no number")
+    return value
+
+
+def _split(value: object) -> object:
+    """Part a text at its commas, so that a flag or a variable can hold a list."""
+    if isinstance(value, str):
+        return [part.strip() for part in value.split(",") if part.strip()]
+    return value
+
+
+Whole = Annotated[int, BeforeValidator(_no_truth)]
+Number = Annotated[float, BeforeValidator(_no_truth)]
+Globs = Annotated[tuple[str, ...], BeforeValidator(_split)]
 
 
 class _Section(BaseModel):
@@ -26,39 +51,54 @@ class EncoderSettings(_Section):
     """Which sentence encoder runs, and how."""
 
     model: str | None = Field(
-        None, description="Folder or name of a sentence-transformers model; unset: the default."
+        default=None,
+        min_length=1,
+        description="Folder of a sentence-transformers model, or the name of one in this machine's hub "
+        "cache; unset: the weights that were installed along.",
     )
-    threads: int = Field(2, ge=1, le=64, description="Threads of the encoder.")
+    threads: Whole = Field(default=2, ge=1, le=64, description="Threads the encoder may use.")
 
 
 class SearchSettings(_Section):
     """How passages are found."""
 
-    k1: float = Field(1.2, ge=0, le=10, description="BM25: how soon repeating a term stops counting.")
-    b: float = Field(0.75, ge=0, le=1, description="BM25: how much long passages are held back.")
-    depth: int = Field(
-        100, ge=1, le=10_000, description="Passages each channel gives to the fusion in `search`."
+    k1: Number = Field(
+        default=1.2, ge=0, le=10, description="BM25: how soon repeating a term stops counting."
     )
-    fusion_k: int = Field(60, ge=0, le=10_000, description="Constant of reciprocal rank fusion.")
+    b: Number = Field(default=0.75, ge=0, le=1, description="BM25: how much long passages are held back.")
+    depth: Whole = Field(
+        default=100,
+        ge=1,
+        le=10_000,
+        description="Passages each ranking hands to the fusion in `quaere search`.",
+    )
+    fusion_k: Whole = Field(default=60, ge=0, le=10_000, description="Constant of reciprocal rank fusion.")
 
 
 class CorpusSettings(_Section):
     """Which files are indexed, and in passages of what size."""
 
-    include: list[str] = Field(
-        default_factory=list, description="Globs of files to index; empty: every readable file."
+    include: Globs = Field(
+        default=(), description="Patterns of the files to index; empty: every readable file."
     )
-    exclude: list[str] = Field(default_factory=list, description="Globs of files and folders to leave out.")
-    max_file_mb: float = Field(100.0, gt=0, le=10_000, description="Largest file that is read, in megabytes.")
-    passage_tokens: int = Field(200, ge=32, le=4096, description="Tokens of a passage as a rule.")
+    exclude: Globs = Field(default=(), description="Patterns of files and folders to leave out.")
+    max_file_mb: Number = Field(
+        default=100.0, gt=0, le=10_000, description="Largest file that is read, in MB."
+    )
+    passage_tokens: Whole = Field(
+        default=200,
+        ge=32,
+        le=4096,
+        description="Tokens a passage has as a rule; the encoder's own limit stands above.",
+    )
 
 
 class BudgetSettings(_Section):
-    """Limits of one run."""
+    """Limits of one run; a run that meets one closes with what it holds."""
 
-    steps: int = Field(24, ge=7, le=1000, description="Graph nodes run.")
-    tool_calls: int = Field(24, ge=0, le=1000, description="Tool calls started.")
-    seconds: float = Field(60.0, gt=0, le=86_400, description="Wall seconds.")
+    steps: Whole = Field(default=24, ge=7, le=1000, description="Nodes of the graph that may run.")
+    tool_calls: Whole = Field(default=24, ge=0, le=1000, description="Calls of search tools that may start.")
+    seconds: Number = Field(default=60.0, gt=0, le=86_400, description="Seconds by the clock on the wall.")
 
 
 class Settings(_Section):
@@ -70,92 +110,145 @@ class Settings(_Section):
     budget: BudgetSettings = BudgetSettings()
 
 
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting as it may be written: key `section.name`, the field behind it, and its section."""
+
+    key: str
+    field: FieldInfo
+    section: type[BaseModel]
+
+    @property
+    def variable(self) -> str:
+        """Return the environment variable that sets it."""
+        return f"{PREFIX}{self.key.replace('.', '_').upper()}"
+
+    @property
+    def allowed(self) -> str:
+        """Return what its value may be, in words: `a whole number from 1 to 64`."""
+        kind = _kind(self.field.annotation)
+        return f"{kind} {_range(self.field)}" if kind.endswith("number") else kind
+
+
 def load_settings(folder: Path, environ: Mapping[str, str], overrides: Mapping[str, object]) -> Settings:
     """Return the settings of a workspace; SettingsError names the key, the value and the way out.
 
     `overrides` are flags by dotted key, such as {"budget.steps": 12}.
     """
-    values: dict[str, dict[str, Any]] = {}
-    for origin, given in (
+    given: dict[str, _Given] = {}
+    for origin, values in (
         (FILE, _from_file(folder / FILE)),
         ("environment", _from_environment(environ)),
         ("flags", overrides),
     ):
-        for key, value in given.items():
-            section, name = _known(key, origin)
-            values.setdefault(section, {})[name] = value
+        given |= {key: _Given(_known(key, origin), origin, value) for key, value in values.items()}
+    return _validated(given)
+
+
+def known_settings() -> Iterator[Setting]:
+    """Yield every setting, section by section."""
+    for name, whole in Settings.model_fields.items():
+        section = whole.annotation
+        assert isinstance(section, type)
+        assert issubclass(section, BaseModel)
+        for inner, field in section.model_fields.items():
+            yield Setting(f"{name}.{inner}", field, section)
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    setting: Setting
+    origin: str
+    value: object
+
+
+def _validated(given: Mapping[str, _Given]) -> Settings:
+    values: dict[str, dict[str, object]] = {}
+    for key, one in given.items():
+        section, _, name = key.partition(".")
+        values.setdefault(section, {})[name] = one.value
     try:
         return Settings.model_validate(values)
     except ValidationError as error:
-        raise SettingsError(_first_problem(error)) from error
-
-
-def known_keys() -> Iterator[str]:
-    """Yield every setting as `section.key`."""
-    for section, field in Settings.model_fields.items():
-        model = field.annotation
-        if isinstance(model, type) and issubclass(model, BaseModel):
-            yield from (f"{section}.{name}" for name in model.model_fields)
+        place = error.errors(include_url=False)[0]["loc"]
+        wrong = given[".".join(str(part) for part in place[:2])]
+        key = _spelled(wrong.setting, wrong.origin)
+        message = f"{wrong.origin}: {key} = {wrong.value!r} is refused; give {wrong.setting.allowed}"
+        raise SettingsError(message) from error
 
 
 def _from_file(path: Path) -> dict[str, object]:
     """Return the file's values by dotted key; none when there is no file."""
     try:
-        data = tomllib.loads(path.read_text("utf-8"))
+        data = tomllib.loads(path.read_text("utf-8-sig"))
     except FileNotFoundError:
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path.name} cannot be read: {error}; correct it or move it away") from error
     except OSError as error:
-        raise SettingsError(f"{path.name} cannot be read: {error.strerror}") from error
+        way_out = "correct it or move it away"
+        raise SettingsError(f"{path.name} cannot be read: {error.strerror}; {way_out}") from error
     flat: dict[str, object] = {}
     for section, content in data.items():
-        if isinstance(content, dict):
-            flat.update({f"{section}.{name}": value for name, value in content.items()})
-        else:
-            flat[section] = content
+        inner = content if isinstance(content, dict) else None
+        flat |= {section: content} if inner is None else {f"{section}.{name}": inner[name] for name in inner}
     return flat
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
-    """Return QUAERE_SECTION_KEY variables by dotted key; lists are separated by commas."""
-    found: dict[str, object] = {}
-    lists = {"corpus.include", "corpus.exclude"}
-    for variable, value in environ.items():
-        if variable.startswith(PREFIX) and variable not in OTHER_VARIABLES:
-            key = variable.removeprefix(PREFIX).lower().replace("_", ".", 1)
-            found[key] = (
-                [part.strip() for part in value.split(",") if part.strip()] if key in lists else value
-            )
-    return found
+    """Return QUAERE_SECTION_KEY variables by dotted key; an empty one counts as unset."""
+    return {
+        variable.removeprefix(PREFIX).lower().replace("_", ".", 1): value
+        for variable, value in sorted(environ.items())
+        if variable.startswith(PREFIX) and variable not in OTHER_VARIABLES and value
+    }
 
 
-def _known(key: str, origin: str) -> tuple[str, str]:
-    """Return section and name of a key; SettingsError with the nearest right one when there is none such."""
-    keys = list(known_keys())
-    if key in keys:
-        section, _, name = key.partition(".")
-        return section, name
-    near = difflib.get_close_matches(key, keys, 1, 0.5) or difflib.get_close_matches(
-        key.rpartition(".")[2], [one.rpartition(".")[2] for one in keys], 1, 0.5
+def _known(key: str, origin: str) -> Setting:
+    """Return the setting of a key; SettingsError names the nearest right one when there is none such."""
+    settings = {one.key: one for one in known_settings()}
+    if key in settings:
+        return settings[key]
+    if key in Settings.model_fields:
+        example = next(one for one in settings if one.startswith(f"{key}."))
+        raise SettingsError(f"{origin}: {key!r} is a section, not a setting; set its keys, such as {example}")
+    written = f"{PREFIX}{key.replace('.', '_').upper()}" if origin == "environment" else key
+    raise SettingsError(f"{origin}: unknown key {written!r}; {_hint(written, origin)}")
+
+
+def _hint(written: str, origin: str) -> str:
+    """Return `did you mean 'budget.steps'?`, by the whole key or else by its last part, or all keys."""
+    spellings = {_spelled(one, origin): one.key.partition(".")[2] for one in known_settings()}
+    if origin == "environment":
+        spellings |= dict.fromkeys(OTHER_VARIABLES, "")
+    by_name = {name: spelling for spelling, name in reversed(spellings.items())}
+    near = difflib.get_close_matches(written, spellings, 1, 0.75)
+    near = near or [
+        by_name[name] for name in difflib.get_close_matches(written.rpartition(".")[2], by_name, 1)
+    ]
+    near = near or difflib.get_close_matches(written, spellings, 1, 0.5)
+    return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(spellings)}"
+
+
+def _spelled(setting: Setting, origin: str) -> str:
+    return setting.variable if origin == "environment" else setting.key
+
+
+def _kind(annotation: Any) -> str:  # noqa: ANN401  (a type, a union or an alias)
+    return {int: "a whole number", float: "a number", tuple[str, ...]: "a list of patterns"}.get(
+        annotation, "a text that is not empty"
     )
-    hint = (
-        f"; did you mean {_spelled(_full(near[0], keys), origin)!r}?"
-        if near
-        else f"; known are {', '.join(keys)}"
+
+
+def _range(field: FieldInfo) -> str:
+    """Return the bounds of a number: `from 1 to 64` or `above 0 and up to 100`."""
+    bounds = {
+        name: getattr(part, name)
+        for part in field.metadata
+        for name in ("ge", "gt", "le")
+        if hasattr(part, name)
+    }
+    most = f"{bounds['le']:,}"
+    return (
+        f"from {bounds['ge']:,} to {most}" if "ge" in bounds else f"above {bounds['gt']:,} and up to {most}"
     )
-    raise SettingsError(f"{origin}: unknown key {_spelled(key, origin)!r}{hint}")
-
-
-def _full(near: str, keys: list[str]) -> str:
-    return next(key for key in keys if key == near or key.endswith(f".{near}"))
-
-
-def _spelled(key: str, origin: str) -> str:
-    return f"{PREFIX}{key.replace('.', '_').upper()}" if origin == "environment" else key
-
-
-def _first_problem(error: ValidationError) -> str:
-    problem = error.errors(include_url=False)[0]
-    key = ".".join(str(part) for part in problem["loc"][:2])
-    return f"setting {key} = {problem['input']!r}: {problem['msg'][:1].lower()}{problem['msg'][1:]}"

@@ -1,0 +1,70 @@
+"""Write docs/settings.md from the settings: `python -m quaere.agent.settings_page > docs/settings.md`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from itertools import groupby
+
+from .settings import OTHER_VARIABLES, Setting, known_settings
+
+INTRODUCTION = """\
+# Settings
+
+This page is made by `python -m quaere.agent.settings_page > docs/settings.md`; a test keeps it current.
+
+A setting may be given in four places. The first that names it counts:
+
+1. a flag: `--set budget.steps=12`, or `--budget steps=12` for the limits of a question;
+2. the environment: `QUAERE_BUDGET_STEPS=12`; an empty variable counts as unset;
+3. `quaere.toml` in the folder that holds `.quaere`:
+
+   ```toml
+   [budget]
+   steps = 12
+   ```
+
+4. the default.
+
+In Python, `Agent.open(path, overrides={"budget.steps": 12})` stands for flags. A list may be written
+with commas where there is no TOML: `QUAERE_CORPUS_EXCLUDE='drafts/**,*.bak'`. A key that does not exist
+and a value out of range are refused with the nearest right key or the allowed range, and nothing runs.
+Patterns are those of `.gitignore` in short: `*` stays inside a folder, `**` crosses folders, a pattern
+without a slash is looked for at any depth, and a folder stands for all below it.
+"""
+
+SECTION = """
+## [{name}]
+
+{purpose}
+
+| key | default | allowed | meaning |
+|---|---|---|---|
+"""
+
+
+def page() -> str:
+    """Return the page: how settings are given, a table for each section, the other variables."""
+    sections = groupby(known_settings(), lambda one: one.key.partition(".")[0])
+    tables = [_table(name, list(members)) for name, members in sections]
+    return "".join([INTRODUCTION, *tables, _other_variables()])
+
+
+def _table(name: str, settings: list[Setting]) -> str:
+    purpose = (settings[0].section.__doc__ or "").strip()
+    return SECTION.format(name=name, purpose=purpose) + "".join(map(_row, settings))
+
+
+def _row(setting: Setting) -> str:
+    default = setting.field.default
+    written = "unset" if default is None else f"`{json.dumps(default)}`"
+    return f"| `{setting.key}` | {written} | {setting.allowed} | {setting.field.description} |\n"
+
+
+def _other_variables() -> str:
+    rows = "".join(f"| `{name}` | {purpose} |\n" for name, purpose in OTHER_VARIABLES.items())
+    return f"\n## Other variables\n\n| variable | meaning |\n|---|---|\n{rows}"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())
