@@ -26,6 +26,9 @@ HEAVIEST_MISSING = 0.33
 """Share of the need's idf mass that one missing word may hold at most."""
 
 
+CONTRAST = 5
+"""Sentences of other passages at least: among fewer, standing out means nothing."""
+
 TRIED = 3
 """Sentences of a passage that may support a need, best first."""
 
@@ -79,7 +82,9 @@ def stands_out(
     if best is None or (best.cosine or 0.0) < STANDOUT_COSINE:
         return None
     others = [match.cosine or 0.0 for match in ranked if match.s != best.s]
-    return best if max(others, default=0.0) <= STANDOUT_SHARE * (best.cosine or 0.0) else None
+    if len(others) < CONTRAST:
+        return None
+    return best if max(others) <= STANDOUT_SHARE * (best.cosine or 0.0) else None
 
 
 def objection(question: Question, item: Evidence, best: Match, lexicon: Lexicon) -> str:

@@ -24,7 +24,7 @@ RANK_SHARE = 0.12
 CLOSE = 0.85
 """Share of the best score from which a second sentence may add what the first one lacks."""
 
-NEAR_OWN = 0.4
+NEAR_OWN = 0.3
 """Share of a need's idf mass that a sentence itself must hold to be named as the nearest."""
 
 _LEANS_BACK = re.compile(

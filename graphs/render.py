@@ -122,7 +122,8 @@ def _cited_in(s: int, cites: set[str]) -> bool:
 
 
 def _status(state: RunState, answering: Sequence[Claim], unmet: Sequence[NeedState], run: Run) -> Status:
-    if unmet and run.ledger.stopped_by:
+    open_ = unmet or not all(need["met"] for need in state["needs"])
+    if open_ and run.ledger.stopped_by:
         return "stopped"
     if not answering:
         return "abstained"

@@ -41,7 +41,10 @@ def _evidence(item: EvidenceState, reading: Reading, around: str) -> Evidence:
 
 
 async def lexicon_of(texts: Sequence[str], run: Run, path: str) -> Lexicon:
-    """Return the idf of all terms of some texts over the readable passages (Robertson and Zaragoza 2009)."""
+    """Return 1 + idf of all terms of some texts over the readable passages (Robertson and Zaragoza 2009).
+
+    The 1 keeps weights apart from zero in a corpus of a few passages, where every known term is common.
+    """
     sought = sorted({term for text in texts for term in terms(text)})
     found = await run.ports.library.frequencies(f"{path}.terms", sought)
     weights = {term: _idf(found, found.counts.get(term, 0)) for term in sought}
@@ -49,7 +52,7 @@ async def lexicon_of(texts: Sequence[str], run: Run, path: str) -> Lexicon:
 
 
 def _idf(found: Frequencies, count: int) -> float:
-    return math.log(1 + (found.passages - count + 0.5) / (count + 0.5))
+    return 1 + math.log(1 + (found.passages - count + 0.5) / (count + 0.5))
 
 
 async def run_lexicon(state: RunState, run: Run, path: str) -> Lexicon:

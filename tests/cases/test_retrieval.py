@@ -100,10 +100,10 @@ PAGE = """<html><head><title>Shop {n}</title><style>p {{color: red}}</style></he
 
 def test_menus_and_banners_are_never_evidence(workspace):
     pages = {f"p{n}.html": PAGE.format(n=n, body=f"<p>Item {n} is made of oak and comes in {n} sizes.</p>") for n in range(29)}
-    pages["returns.html"] = PAGE.format(n="returns", body="<p>Articles may be sent back within 21 days.</p>")
+    pages["p29.html"] = PAGE.format(n=29, body="<p>Articles may be sent back within 21 days.</p>")
     agent = workspace(pages)
     answer = agent.ask("How long is the return window?")
     assert "21 days" in answer.text
-    assert [note.document for note in answer.footnotes] == ["returns.html"]
+    assert [note.document for note in answer.footnotes] == ["p29.html"]
     for hit in agent.search("return window cookies returnWindow", k=50).hits:
         assert not {"cookies", "Refunds", "Imprint", "returnWindow", "color"} & set(hit.reading.text.split())
