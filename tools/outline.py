@@ -20,6 +20,7 @@ _SIGNATURE = re.compile(
     r"\s*(?:(?:async\s+)?def|class|function|fn|func|public|private|protected|static|impl|struct|interface|sub)\b"
     r"|\S[^=;]*\)\s*\{\s*$"
 )
+_LINE = re.compile(r"[^\r\n]+")
 _KINDS: dict[str, SentenceKind] = {
     "heading": "heading",
     "paragraph": "prose",
@@ -29,6 +30,8 @@ _KINDS: dict[str, SentenceKind] = {
     "row": "row",
     "code": "code",
 }
+
+_GAP = "\n\n"
 
 SpanPair = tuple[int, int]
 
@@ -46,9 +49,17 @@ class Unit:
     locator: Locator
 
 
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """A line of code that deeper lines stand under, with its span when it is a signature."""
+
+    indent: int
+    signature: SpanPair | None
+
+
 @dataclass(slots=True)
 class _Course:
-    """Where the walk stands: open headings, the section, the last paragraph, parent items, the table's header."""
+    """Where the walk stands: open headings, section, lead-in, parent items, header of the table, code."""
 
     headings: list[Block] = field(default_factory=list)
     section: int = 0
@@ -57,6 +68,7 @@ class _Course:
     lead_group: int = 0
     items: list[Block] = field(default_factory=list)
     table: dict[int, list[SpanPair]] = field(default_factory=dict)
+    scopes: list[_Scope] = field(default_factory=list)
 
 
 def outline(parsed: Parsed) -> list[Unit]:
@@ -87,7 +99,7 @@ def _block_units(parsed: Parsed, flow: Sequence[Block], index: int, course: _Cou
     governed = _governing(parsed.text, block, course)
     path = tuple(_heading_text(parsed.text, one) for one in course.headings)
     units = []
-    for start, end, extra in _cuts(parsed.text, block, flow[-1].end):
+    for start, end, extra in _cuts(parsed.text, block, flow[-1].end, course):
         touched = [one for one in flow if one.start < end and start < one.end]
         offset = next((i for i, one in enumerate(flow) if one.start <= start < one.end), 0)
         locator = Locator(_page(touched[0]), _page(touched[-1]), path, block.element)
@@ -113,6 +125,8 @@ def _advance(course: _Course, block: Block) -> None:
         course.lead, course.items = None, []
     elif block.kind == "item":
         course.items = [one for one in course.items if one.group == block.group and one.level < block.level]
+    if block.kind != "code":
+        course.scopes = []
 
 
 def _governing(text: str, block: Block, course: _Course) -> tuple[SpanPair, ...]:
@@ -124,6 +138,9 @@ def _governing(text: str, block: Block, course: _Course) -> tuple[SpanPair, ...]
         spans.append(course.lead)
     if block.kind == "item":
         spans += [(one.start, one.end) for one in course.items]
+    if block.kind == "code":
+        inside = [one for one in course.items if one.group == block.group and one.level <= block.level]
+        spans += [(one.start, one.end) for one in inside]
     if block.kind == "row":
         spans += course.table.get(block.group, [])
     return tuple(dict.fromkeys(spans))
@@ -144,14 +161,18 @@ def _remember(text: str, course: _Course, block: Block, units: Sequence[Unit]) -
         course.table.setdefault(block.group, []).append((block.start, block.end))
 
 
-def _cuts(text: str, block: Block, end: int) -> Iterator[tuple[int, int, tuple[SpanPair, ...]]]:
+def _cuts(
+    text: str, block: Block, end: int, course: _Course
+) -> Iterator[tuple[int, int, tuple[SpanPair, ...]]]:
     """Yield the units of a block: sentences, or for code a few lines each with their signature."""
     if block.kind in ("heading", "header"):
         yield from ((block.start + a, block.start + b, ()) for a, b in _whole(text[block.start : block.end]))
     elif block.kind == "code":
-        yield from _code_cuts(text, block)
+        yield from _code_cuts(text, block, course.scopes)
     else:
-        yield from ((block.start + a, block.start + b, ()) for a, b in cut_sentences(text[block.start : end]))
+        # A paragraph that runs over a page is one flow: the gap between its blocks is no paragraph break.
+        flow = text[block.start : end].replace(_GAP, "  ") if end > block.end else text[block.start : end]
+        yield from ((block.start + a, block.start + b, ()) for a, b in cut_sentences(flow))
 
 
 def _whole(text: str) -> list[tuple[int, int]]:
@@ -159,28 +180,32 @@ def _whole(text: str) -> list[tuple[int, int]]:
     return cut_sentences(text) if len(text) > CODE_CHARACTERS else [(0, len(text))]
 
 
-def _code_cuts(text: str, block: Block) -> Iterator[tuple[int, int, tuple[SpanPair, ...]]]:
-    """Yield runs of lines, cut at blank lines where they get long; lines in a function carry its signature."""
-    lines = [
-        (match.start(), match.end())
-        for match in re.compile(r"[^\r\n]+").finditer(text, block.start, block.end)
-        if text[match.start() : match.end()].strip()
-    ]
-    runs: list[list[SpanPair]] = []
-    for line in lines:
-        if runs and not _opens_run(text, runs[-1], line):
-            runs[-1].append(line)
-        else:
-            runs.append([line])
-    for run in runs:
-        governing = _signatures(text, lines, run[0])
+def _code_cuts(
+    text: str, block: Block, scopes: list[_Scope]
+) -> Iterator[tuple[int, int, tuple[SpanPair, ...]]]:
+    """Yield runs of lines; those in a function carry its signature, also over the blank lines in it."""
+    for run in _runs(text, block):
+        governing = _signatures(text, run, scopes)
         start, end = run[0][0], run[-1][1]
         for a, b in [(start, end)] if end - start <= CODE_CHARACTERS else _hard(text, run):
             yield a, b, governing
 
 
+def _runs(text: str, block: Block) -> list[list[SpanPair]]:
+    """Return the lines of a listing in runs, cut at blank lines where they get long."""
+    runs: list[list[SpanPair]] = []
+    for match in _LINE.finditer(text, block.start, block.end):
+        if not match[0].strip():
+            continue
+        if runs and not _opens_run(text, runs[-1], match.span()):
+            runs[-1].append(match.span())
+        else:
+            runs.append([match.span()])
+    return runs
+
+
 def _opens_run(text: str, run: Sequence[SpanPair], line: SpanPair) -> bool:
-    """Tell whether a line begins a new unit: the run is full, or half full and a blank line or dedent stands between."""
+    """Tell whether a line begins a new unit: the run is full, or half full before a blank line or dedent."""
     if len(run) >= CODE_LINES or line[1] - run[0][0] > CODE_CHARACTERS:
         return True
     gap = text[run[-1][1] : line[0]].count("\n") > 1
@@ -194,19 +219,23 @@ def _hard(text: str, run: Sequence[SpanPair]) -> Iterator[SpanPair]:
 
 
 def _indent(text: str, line: SpanPair) -> int:
-    raw = text[line[0] : line[1]]
+    """Return the indentation of a line, of which a block's first may begin behind it."""
+    begin = text.rfind("\n", max(0, line[0] - 200), line[0]) + 1
+    raw = text[begin : line[1]] if begin else text[line[0] : line[1]]
     return len(raw) - len(raw.lstrip())
 
 
-def _signatures(text: str, lines: Sequence[SpanPair], first: SpanPair) -> tuple[SpanPair, ...]:
-    """Return the signatures of the functions and classes a line stands in, outermost first."""
-    found: list[SpanPair] = []
-    depth = _indent(text, first)
-    for line in reversed([one for one in lines if one[0] < first[0]]):
-        if _indent(text, line) < depth:
-            depth = _indent(text, line)
-            if _SIGNATURE.match(text[line[0] : line[1]]):
-                found.append(line)
-        if depth == 0:
-            break
-    return tuple(reversed(found))
+def _signatures(text: str, run: Sequence[SpanPair], scopes: list[_Scope]) -> tuple[SpanPair, ...]:
+    """Return the signatures that a run's first line stands under, outermost first; open and close scopes."""
+    governing: tuple[SpanPair, ...] = ()
+    for i, line in enumerate(run):
+        bare = text[line[0] : line[1]].strip()
+        indent = _indent(text, line)
+        closes = not bare.startswith((")", "{"))
+        while closes and scopes and scopes[-1].indent >= indent:
+            scopes.pop()
+        if i == 0:
+            governing = tuple(one.signature for one in scopes if one.signature)
+        if closes:
+            scopes.append(_Scope(indent, line if _SIGNATURE.match(bare) else None))
+    return governing

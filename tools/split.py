@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .evidence import Locator, Parsed, SentenceKind
 
-SPLITTER = "split/2"
+SPLITTER = "split/3"
 """Mark stored with each version; it changes when sentences or passages of the same text would."""
 
 CountTokens = Callable[[Sequence[str]], list[int]]

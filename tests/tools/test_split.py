@@ -146,3 +146,32 @@ def test_word_of_ten_thousand_letters_is_cut_hard(kind):
     )
     assert "".join(text[one.start : one.end] for one in cut.passages) == text
     assert all(one.end - one.start < 256 for one in cut.passages)
+
+
+def test_signature_governs_over_blank_lines_and_closing_brackets():
+    lines = [
+        "class A:",
+        "    x = 1",
+        "",
+        "    def f(",
+        "        self,",
+        "    ):",
+        "        y = 2",
+        "",
+        "        return z",
+    ]
+    text = "\n".join(lines)
+    parsed = parse(text.encode(), "a.py")
+    cut = split(parsed, octets, Limits())
+    assert governing(parsed, named(parsed, cut, "return z")) == ["class A:", "def f("]
+
+
+def test_item_governs_the_listing_inside_it():
+    parsed, cut = of_markdown("# R\n\n1. Start it:\n\n   ```sh\n   run it\n   ```\n\nEnd.\n")
+    assert governing(parsed, named(parsed, cut, "run it")) == ["R", "1. Start it:"]
+
+
+def test_listing_of_many_lines_is_split_in_little_time():
+    text = "def f():\n" + "    a = 1\n" * 30_000
+    cut = split(parse(text.encode(), "a.py"), octets, Limits())
+    assert len(cut.sentences[-1].governed_by) == 1
