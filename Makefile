@@ -55,4 +55,3 @@ bench: $(INSTALLED)
 
 clean:
 	rm -rf $(DEMO) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .bench
-	rm -f $(INSTALLED)

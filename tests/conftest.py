@@ -2,29 +2,67 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import socket
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
-for name in [name for name in os.environ if name.startswith("QUAERE_") and name != "QUAERE_CACHE"]:
+KEPT = {"QUAERE_CACHE", "QUAERE_DATA"}
+"""Variables of the user that stay: where things lie, not how they work."""
+
+for name in [name for name in os.environ if name.startswith("QUAERE_") and name not in KEPT]:
     del os.environ[name]
-os.environ["HF_HUB_OFFLINE"] = "1"
-os.environ["LANGSMITH_TRACING_V2"] = "false"
-os.environ.setdefault("QUAERE_CACHE", str(Path(__file__).parent.parent / ".bench" / "cache"))
+os.environ |= {
+    "HF_HUB_OFFLINE": "1",
+    "LANGSMITH_TRACING_V2": "false",
+    "ANONYMIZED_TELEMETRY": "False",
+    "TOKENIZERS_PARALLELISM": "false",
+}
+# The export of the encoder takes half a minute; made once, it serves every test of every session.
+os.environ.setdefault("QUAERE_CACHE", str(Path(__file__).parents[1] / ".bench" / "cache"))
 
-_connect = socket.socket.connect
+# How long an example takes says how busy the machine is, not whether the code is right.
+settings.register_profile("quaere", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("quaere")
 
-
-def _loopback_only(self: socket.socket, address: object) -> object:
-    host = address[0] if isinstance(address, tuple) else ""
-    if self.family in (socket.AF_INET, socket.AF_INET6) and host not in ("127.0.0.1", "::1", "localhost"):
-        raise AssertionError(f"a test tried to reach {address!r}; the network is closed")
-    return _connect(self, address)  # type: ignore[arg-type]
+_connect, _connect_ex = socket.socket.connect, socket.socket.connect_ex
+_getaddrinfo = socket.getaddrinfo
 
 
 @pytest.fixture(autouse=True)
 def closed_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Refuse every connection that leaves the machine."""
-    monkeypatch.setattr(socket.socket, "connect", _loopback_only)
+    """Refuse every connection and every look-up of a name that leaves the machine."""
+    monkeypatch.setattr(socket.socket, "connect", _on_this_machine(_connect))
+    monkeypatch.setattr(socket.socket, "connect_ex", _on_this_machine(_connect_ex))
+    monkeypatch.setattr(socket, "getaddrinfo", _local_names_only)
+
+
+def _on_this_machine(connect: Callable[..., Any]) -> Callable[..., Any]:
+    def guarded(self: socket.socket, address: Any) -> Any:
+        if self.family in (socket.AF_INET, socket.AF_INET6) and not _is_local(address[0]):
+            pytest.fail(f"a test tried to reach {address!r}; the network is closed")
+        return connect(self, address)
+
+    return guarded
+
+
+def _local_names_only(host: Any, *rest: Any, **named: Any) -> Any:
+    if not _is_local(host):
+        pytest.fail(f"a test tried to look up {host!r}; the network is closed")
+    return _getaddrinfo(host, *rest, **named)
+
+
+def _is_local(host: object) -> bool:
+    if isinstance(host, bytes):
+        host = host.decode()
+    if host in (None, "", "localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(str(host)).is_loopback
+    except ValueError:
+        return False
