@@ -89,18 +89,28 @@ class TorchModel:
         return np.asarray(found, np.float32)
 
 
+_terminal = threading.RLock()
+
+
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
     """Keep progress bars, warnings and logs of torch and transformers off the terminal."""
-    level = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
-    try:
-        with (
-            warnings.catch_warnings(),
-            contextlib.redirect_stderr(io.StringIO()),
-            contextlib.redirect_stdout(io.StringIO()),
-        ):
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.disable(level)
+    with _terminal:  # the streams belong to the process: two threads would put them back in the wrong order
+        level = logging.root.manager.disable
+        logging.disable(logging.CRITICAL)
+        try:
+            with _nowhere():
+                yield
+        finally:
+            logging.disable(level)
+
+
+@contextlib.contextmanager
+def _nowhere() -> Iterator[None]:
+    with (
+        warnings.catch_warnings(),
+        contextlib.redirect_stderr(io.StringIO()),
+        contextlib.redirect_stdout(io.StringIO()),
+    ):
+        warnings.simplefilter("ignore")
+        yield
