@@ -95,7 +95,7 @@ class Chat:
             return
         paper: Paper = paper_of(sys.stdout)
         emit(show_answer(answer, paper) + "\n")
-        if self.verbose:
+        if self.verbose or sys.stderr.isatty():
             tell(status_line(answer))
 
 

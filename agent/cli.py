@@ -107,8 +107,9 @@ def add(given: AddOptions) -> int:
     indexed, 0 when some files failed.
 
     \b
-    quaere add ~/docs
-    quaere add manual.pdf notes/ --set 'corpus.exclude=["drafts/**"]'
+    Examples:
+      quaere add ~/docs
+      quaere add manual.pdf notes/ --set 'corpus.exclude=["drafts/**"]'
     """
     for location in given.locations:
         if not Path(location).expanduser().exists():
@@ -148,8 +149,9 @@ def search(given: SearchOptions) -> int:
     and cosine in vector search, where it stands, and its first lines. A dash: not found by that search.
 
     \b
-    quaere search notice period
-    quaere search -k 3 --path '**/*.md' get_user_by_id
+    Examples:
+      quaere search notice period
+      quaere search -k 3 --path '**/*.md' get_user_by_id
     """
     query = _question(given.words)
     with opened(given) as agent:
@@ -173,10 +175,11 @@ def ask(given: AskOptions) -> int:
     sources do not say or one question comes back, 4 stopped by a limit, 1 failed.
 
     \b
-    quaere ask "How long is the notice period?"
-    quaere ask --budget steps=8,seconds=30 "Which permit allows more docks, S-101 or S-102?"
-    cat question.txt | quaere ask -
-    cat error.log | quaere ask "What should be done about this?" -
+    Examples:
+      quaere ask "How long is the notice period?"
+      quaere ask --budget steps=8,seconds=30 "Does S-101 or S-102 allow more docks?"
+      cat question.txt | quaere ask -
+      cat error.log | quaere ask "What should be done about this?" -
     """
     from .report import tell_report
 
@@ -243,7 +246,8 @@ def sources(given: Common) -> int:
 def demo(given: DemoOptions) -> int:
     """Index nine short texts in five formats in a folder of their own and ask three questions.
 
-    Nothing outside that folder is written. The last line is the command to go on with.
+    Nothing outside that folder is written, but for the cache of the encoder. The last line is the command
+    to go on with.
     """
     from .demo import run_demo
 
@@ -312,7 +316,7 @@ def _print_answer(answer: Answer, verbose: bool) -> None:
     from .show import show_answer, status_line
 
     emit(show_answer(answer, paper_of(sys.stdout)))
-    if verbose:
+    if verbose or sys.stderr.isatty():
         tell(status_line(answer))
 
 

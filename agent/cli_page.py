@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import typer.main
@@ -23,18 +22,21 @@ a test keeps it current.
 def page() -> str:
     """Return the page: the help of the program, then that of each command."""
     group: Any = typer.main.get_command(app)
-    parts = [INTRODUCTION, *_section(group, "quaere")]
-    for name in group.commands:
-        parts += _section(group.commands[name], f"quaere {name}")
-    return "\n".join(parts)
+    root = _context(group, "quaere")
+    sections = [INTRODUCTION, _section(group, root)]
+    for name, command in group.commands.items():
+        sections.append(_section(command, _context(command, name, root)))
+    return "\n".join(sections)
 
 
-def _section(command: Any, title: str) -> Iterator[str]:  # noqa: ANN401  (typer's own command class is private)
-    with command.make_context(title, [], resilient_parsing=True, max_content_width=WIDTH) as context:
-        context.terminal_width = WIDTH
-        text = command.get_help(context)
-    yield f"## {title}\n"
-    yield f"```text\n{text.rstrip()}\n```\n"
+def _context(command: Any, name: str, parent: Any = None) -> Any:  # noqa: ANN401  (typer keeps these classes private)
+    context = command.make_context(name, [], parent=parent, resilient_parsing=True)
+    context.terminal_width = WIDTH
+    return context
+
+
+def _section(command: Any, context: Any) -> str:  # noqa: ANN401
+    return f"## {context.command_path}\n\n```text\n{command.get_help(context).rstrip()}\n```\n"
 
 
 if __name__ == "__main__":

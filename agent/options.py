@@ -139,7 +139,7 @@ class GraphOptions:
 class DemoOptions:
     """What `demo` takes."""
 
-    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="A folder of the demo's own.")] = Path(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of the demo's own.")] = Path(
         "quaere-demo"
     )
     as_json: Annotated[

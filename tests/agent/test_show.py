@@ -8,7 +8,6 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from quaere.agent.progress import showing_progress
 from quaere.agent.report import COUNTS, report_code, show_report
 from quaere.agent.show import place, show_answer, show_sources
 from quaere.agent.terminal import Paper, cells, clean, clean_name, paper_of
@@ -152,19 +151,6 @@ def test_styles_only_on_a_terminal_that_wants_them() -> None:
     assert not paper_of(Terminal(), {"NO_COLOR": "1"}).has_styles
     assert not paper_of(Terminal(), {"TERM": "dumb"}).has_styles
     assert paper_of(io.StringIO(), {}) == Paper(None, False)
-
-
-def test_progress_is_drawn_on_terminals_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "xterm")
-    pipe, terminal = io.StringIO(), Terminal()
-    for stream in (pipe, terminal):
-        with showing_progress(stream) as progress:
-            if progress:
-                progress("read", 1, 2, "a\x1b[2J.md")
-                progress("encode", 2, 2, "")
-    assert pipe.getvalue() == ""
-    assert "encoding" in terminal.getvalue()
-    assert "\x1b[2J" not in terminal.getvalue()
 
 
 @given(st.lists(st.integers(0, 2000), min_size=5, max_size=5), st.integers(0, 3))
