@@ -79,7 +79,7 @@ class Agent:
         if not Path(location).expanduser().exists():
             raise UsageError(f"there is no file or folder {location}; give one that exists")
         corpus = self._corpus = self._corpus or Corpus.create(self.folder / WORKSPACE)
-        source = add_source(corpus, location)
+        source = add_source(corpus, str(location))
         return sync_source(corpus, source.id, self.encoder, self._index_settings, progress)
 
     def sync(self, progress: Progress | None = None) -> SyncReport:

@@ -44,12 +44,8 @@ class CorpusLibrary:
         return await asyncio.to_thread(self._surroundings, ids) if ids else {}
 
     def _surroundings(self, ids: Sequence[int]) -> dict[int, str]:
-        return {
-            i: self._reader.cut(_around(passage.span, passage.parent)) for i, passage in self._passages(ids)
-        }
-
-    def _passages(self, ids: Sequence[int]) -> Iterable[tuple[int, Passage]]:
-        return self._reader.passages(ids).items()
+        found = self._reader.passages(ids)
+        return {i: self._reader.cut(_around(one.span, one.parent)) for i, one in found.items()}
 
     async def similarity(self, path: str, query: str, ids: Sequence[int]) -> Mapping[int, tuple[float, ...]]:
         """Return the cosine of each sentence of each passage to the query; empty without an encoder."""

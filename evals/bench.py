@@ -62,7 +62,9 @@ def measure_docs(workspace: Path, asked: Path) -> None:
         again = agent.sync()
         outcomes = questions.ask_all(agent, questions.read_cases(asked))
     share = report.encoder_seconds / report.seconds
-    print(f"files {report.new} · passages {report.passages} · add {report.seconds:.0f} s, encoder {share:.0%}")
+    print(
+        f"{report.new} files, {report.passages} passages: {report.seconds:.0f} s, {share:.0%} in the encoder"
+    )
     print(f"second sync {again.seconds:.2f} s, {again.unchanged} unchanged")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"peak memory of indexing and asking {peak:.0f} MB")

@@ -96,7 +96,7 @@ def _new_share(item: Evidence, known: set[str]) -> float:
 
 
 def _in_reading_order(chosen: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    place = {}
+    place: dict[int, int] = {}
     for i, item in enumerate(chosen):
         place.setdefault(item.reading.document.id, i)
     return tuple(sorted(chosen, key=lambda e: (place[e.reading.document.id], e.reading.passage.ordinal, e.s)))

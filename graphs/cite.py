@@ -1,4 +1,4 @@
-"""Node: check every draft against the sentences it cites; accept, have it reworded once, reopen once, or drop."""
+"""Node: check every draft against what it cites; accept, have it reworded once, reopen once, or drop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the user's own words answer: greetings, questions about the conversation, arithmetic on given numbers."""
+"""What the user's own words answer: greetings, questions about the conversation, arithmetic."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from .policy import Draft, Reply, Turn
 from .question import read_question
 
 _GREETING = re.compile(
-    r"(?:hi|hello|hey|hallo|good (?:morning|afternoon|evening|day)|greetings|howdy)(?: there| all| quaere)?[!., ]*"
+    r"(?:hi|hello|hey|hallo|good (?:morning|afternoon|evening|day)|greetings|howdy)"
+    r"(?: there| all| quaere)?[!., ]*"
     r"(?:how are you(?: today| doing)?\??)?",
     re.I,
 )
 _THANKS = re.compile(
     r"(?:many thanks|thanks?(?: you)?|thank you|cheers|great|perfect|ok(?:ay)?|bye|goodbye|see you|no thanks)"
-    r"(?:[, ]+(?:a lot|so much|very much|for (?:the|your) help|thanks|thank you|that helps?|again|bye))*[!., ]*",
+    r"(?:[, ]+(?:a lot|so much|very much|for (?:the|your) help|thanks|thank you|that helps?|again|bye))*"
+    r"[!., ]*",
     re.I,
 )
 _ORDINALS = {"first": 0, "second": 1, "third": 2, "last": -1, "previous": -1, "latest": -1}
@@ -40,7 +42,8 @@ _TASK = re.compile(
 _FOLLOW_UP = re.compile(r"^(?:and|but|or|also|what about|how about|what of)\b[ ,]*", re.I)
 _EXPRESSION = re.compile(r"[\d.,()\s+\-*/x×÷%^]+")
 _WORDED = re.compile(
-    r"^(?:what(?:'s| is| are)|how much (?:is|are)|calculate|compute|evaluate|add up)?\s*(?P<body>.*?)\s*(?:=|equals?)?\s*[?.!]*$",
+    r"^(?:what(?:'s| is| are)|how much (?:is|are)|calculate|compute|evaluate|add up)?\s*(?P<body>.*?)"
+    r"\s*(?:=|equals?)?\s*[?.!]*$",
     re.I,
 )
 _NUMBER = r"(\d[\d,]*(?:\.\d+)?)"

@@ -145,7 +145,7 @@ def _with_context(j: int, item: Evidence) -> list[int]:
 
 
 def _rest_of_item(j: int, item: Evidence) -> list[int]:
-    """Return the other sentences of a list item, nearest first: `ERR-402: too warm. Let it cool.` is one fact."""
+    """Return the other sentences of a list item, nearest first: `402: too warm. Let it cool.` is one fact."""
     first = last = j
     while _one_item(last, item):
         last += 1

@@ -27,7 +27,7 @@ class _Stretch:
 async def add_footnotes(
     claims: Sequence[Claim], held: Mapping[int, Evidence], run: Run, path: str
 ) -> tuple[Claim, ...]:
-    """Return the claims with footnotes, numbered by first use; one place has one number in the whole answer."""
+    """Return the claims with footnotes, numbered by first use; one place has one number everywhere."""
     stretches = _stretches(claims, held)
     quotes = await run.ports.library.quotes(path, [stretch.span for stretch in stretches])
     notes = [

@@ -44,7 +44,7 @@ async def grade(state: RunState, runtime: Runtime[Run]) -> RunState:
 
 
 def _vetoed(grades: Grades, needs: Sequence[Need], held: Sequence[Evidence]) -> Grades:
-    """Take back support where an identifier or quoted string of the need stands nowhere in the passage's place."""
+    """Take back support where an identifier or quoted string of the need stands nowhere near the passage."""
     shapes = {need.id: read_question(need.text) for need in needs}
     by_number = {item.s: item for item in held}
     kept: dict[int, Grade] = {}
@@ -66,7 +66,7 @@ def _vetoed(grades: Grades, needs: Sequence[Need], held: Sequence[Evidence]) -> 
 
 
 def _unnumbered(grades: Grades, need: str) -> bool:
-    """Tell whether a policy called a need met without saying by which passage; the citation check decides then."""
+    """Tell whether a policy called a need met without naming a passage; the citation check decides then."""
     return not any(need in item.needs for item in grades.grades.values())
 
 

@@ -24,7 +24,7 @@ FOCUS_WEIGHT = 0.25
 
 
 OWN_BONUS, TYPED_BONUS, POLARITY_BONUS = 0.15, 0.12, 0.05
-"""What a sentence gains by holding the words itself, something of the wanted type, a negation that was asked for."""
+"""What a sentence gains by holding the words itself, the type wanted, a negation that was asked for."""
 
 PAIR_BONUS, PAIR_WINDOW = 0.04, 3
 """What a sentence gains for each pair of neighbouring words of the question within so many terms."""
@@ -88,7 +88,7 @@ def term_set(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=8192)
 def part_set(text: str) -> frozenset[str]:
-    """Return the terms a text holds only as parts of identifiers: `log` in `LogCapture`, but not in `a log`."""
+    """Return the terms a text holds only as parts of identifiers: `log` in `log_dir`, but not in `a log`."""
     wholes = [token for token in tokens(text) if is_identifier(text[token.start : token.end])]
     inside = [
         token.term
@@ -150,13 +150,13 @@ def _match(subject: _Subject, number: tuple[int, int], place: _Place, weights: M
 
 
 def _holds_identifier(question: Question, sentence: str, place: _Place) -> bool:
-    """Tell whether a sentence holds an identifier of the question that its document is not about as a whole."""
+    """Tell whether a sentence holds an identifier of the question that its document is not all about."""
     wanted = [one for one in question.identifiers if not set(terms(one)[:1]) & place.governing]
     return any(holds_exactly(one, sentence) for one in wanted)
 
 
 def _pairs(question: Question, sentence: str) -> int:
-    """Return how many neighbouring words of the question stand near each other in the same order, at most 2."""
+    """Return how many pairs of neighbouring words of the question stand near each other in order, at most 2."""
     places: dict[str, list[int]] = {}
     for i, term in enumerate(terms(sentence)):
         places.setdefault(term, []).append(i)
@@ -178,7 +178,7 @@ def term_weights(question: Question, lexicon: Lexicon) -> dict[str, float]:
 
 
 def _place_terms(evidence: Evidence) -> frozenset[str]:
-    """Return terms of the title and the path of a document: where a passage stands also says what it is about."""
+    """Return terms of the title and the path of a document: they too say what a passage is about."""
     document = evidence.reading.document
     return term_set(document.title) | term_set(document.path)
 
@@ -204,7 +204,7 @@ def _exact(question: Question) -> Iterable[str]:
 
 
 def holds_exactly(wanted: str, text: str) -> bool:
-    """Tell whether an identifier or quoted string stands in a text as a whole, whatever its case and spaces."""
+    """Tell whether an identifier or quoted string stands in a text as a whole, in any case and spacing."""
     folded = " ".join(text.casefold().split())
     sought = " ".join(wanted.casefold().split())
     at = folded.find(sought)

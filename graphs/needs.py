@@ -30,13 +30,16 @@ _CHOICE = re.compile(
     rf"^(?P<head>(?:which|who|what|where)\b.*?)[,:;] ?(?P<a>{_THING}),? or (?P<b>{_THING})$", re.I
 )
 _THAN = re.compile(
-    rf"^(?P<head>is|are|was|were|does|do|did|has|have) (?P<a>{_THING}) (?P<how>(?:\w+er|more \w+|less \w+|\w+ \w+er)\b.*?)"
+    rf"^(?P<head>is|are|was|were|does|do|did|has|have) (?P<a>{_THING}) "
+    r"(?P<how>(?:\w+er|more \w+|less \w+|\w+ \w+er)\b.*?)"
     rf" than (?P<b>{_THING})$",
     re.I,
 )
 _BOTH = re.compile(
-    rf"^(?P<head>(?:are|were|do|did|does|have|has|can|what do|what does|what did|when did|when do|when does|where do|how do|why do)) "
-    rf"(?:both )?(?P<a>{_THING}) and (?P<b>{_THING}) (?P<tail>(?:stand|mean|have|cost|use|run|work|differ|share|both|located|the same|from|apply|need|require)\b.*)$",
+    r"^(?P<head>(?:are|were|do|did|does|have|has|can|what do|what does|what did|when did|when do|when does|"
+    rf"where do|how do|why do)) (?:both )?(?P<a>{_THING}) and (?P<b>{_THING}) "
+    r"(?P<tail>(?:stand|mean|have|cost|use|run|work|differ|share|both|located|the same|from|apply|need|"
+    r"require)\b.*)$",
     re.I,
 )
 _PRONOUN = re.compile(
@@ -94,7 +97,7 @@ def _with_subject(parts: Sequence[str]) -> list[str]:
 
 
 def subject_of(text: str) -> str:
-    """Return the words that say what a question is about: identifiers and names, else its last content word."""
+    """Return the words that say what a question is about: identifiers, names, else its last content word."""
     shape = read_question(text)
     named = list(dict.fromkeys([*shape.identifiers, *shape.quoted, *shape.names]))
     if named:

@@ -89,7 +89,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """Weight (1 + idf) of every term of the question over the readable passages; `unknown` terms stand nowhere."""
+    """Weight (1 + idf) of every term of the question over what is readable; `unknown` ones stand nowhere."""
 
     weights: Mapping[str, float] = field(default_factory=dict)
     unknown: frozenset[str] = frozenset()

@@ -130,7 +130,8 @@ _EVIDENCE: dict[AnswerType, re.Pattern[str]] = {
     ),
     "phone": _any_of(r"\+?\d[\d ()/-]{4,}\d"),
     "reason": _any_of(
-        r"\b(?:because|since|due to|owing to|as a result|reasons?|therefore|so that|in order to|so as to|thus|hence)\b",
+        r"\b(?:because|since|due to|owing to|as a result|reasons?|therefore)\b",
+        r"\b(?:so that|in order to|so as to|thus|hence)\b",
         r"\bto (?:avoid|prevent|ensure|allow|make|keep|enable|reduce|protect)\b",
     ),
     "place": _any_of(r"\b(?:at|in|on|near|from|to|behind|under|opposite|beside|into)\s+(?:the\s+)?\w+"),
@@ -165,7 +166,8 @@ _NOUNS_OF_TYPE = frozenset(
     terms(
         "option command setting parameter function method helper tool type kind version number amount name "
         "way value code file page section document people person thing part word term reason role purpose "
-        "done happen happens meaning difference definition default abstract according called mean stand cost time long times"
+        "done happen happens meaning difference definition default abstract according called mean stand cost "
+        "time long times"
     )
 )
 

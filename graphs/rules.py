@@ -23,11 +23,13 @@ from .policy import (
     Grades,
     GradeView,
     JudgeView,
+    Ladder,
     Need,
     PlannedCall,
     Policy,
     RewriteView,
     Route,
+    RouteKind,
     RouteView,
     WriteView,
     Writing,
@@ -52,7 +54,7 @@ async def route(view: RouteView) -> Decision[Route]:
     )
     if standalone.added:
         reason += f"; “{standalone.added}” comes from the turn before"
-    kind = "iterative" if len(needs) > 1 else "one"
+    kind: RouteKind = "iterative" if len(needs) > 1 else "one"
     return Decision("route", Route(kind, standalone.text, needs), reason, "rules")
 
 
@@ -123,7 +125,7 @@ async def grade(view: GradeView) -> Decision[Grades]:
         for need in view.needs
         if need.id not in met
     }
-    ladder = "sufficient" if len(met) == len(view.needs) else "partial" if met else "not_in_sources"
+    ladder: Ladder = "sufficient" if len(met) == len(view.needs) else "partial" if met else "not_in_sources"
     reason = (
         f"{len(met)} of {len(view.needs)} needs met by {sum(bool(g.needs) for g in grades.values())} passages"
     )
@@ -191,8 +193,8 @@ def _answers(need: Need, drafts: Sequence[Draft]) -> bool:
 
 async def judge(view: JudgeView) -> Decision[tuple[Verdict, ...]]:
     """Leave open what code could not settle: without a model no paraphrase can be judged."""
-    verdicts: tuple[Verdict, ...] = ("not_judged",) * len(view.drafts)
-    return Decision("judge", verdicts, "no model to judge a paraphrase", "rules")
+    verdicts: list[Verdict] = ["not_judged" for _ in view.drafts]
+    return Decision("judge", tuple(verdicts), "no model to judge a paraphrase", "rules")
 
 
 rules = Policy("rules", route, rewrite, grade, write, judge)
