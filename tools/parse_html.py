@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _LISTS = frozenset(["ul", "ol", "dl", "menu"])
+_OF_LISTS = frozenset(["item", "definition", "term"])
 _SECTIONS = re.compile(
     r"\b(?:section|chapter|appendix|preface|article|book|part|sect\d|refsect\d|refentry)\b"
 )
@@ -109,7 +110,7 @@ class _Walk:
             if not self._within("list"):
                 self._group = self.layout.next_group()
             self._open.append(_Place(node, "list"))
-        elif role := _role(node, tag):
+        elif (role := _role(node, tag)) and (role not in _OF_LISTS or self._within("list")):
             self._open.append(_Place(node, role))
 
     def _leave(self, node: LexborNode) -> None:

@@ -109,6 +109,13 @@ def test_terms_without_definitions_are_items_of_their_own():
     ]
 
 
+def test_an_item_without_a_list_is_a_paragraph():
+    assert shape(read("<li>The fee</li><dd>12 EUR</dd>")) == [
+        ("paragraph", 0, "The fee"),
+        ("paragraph", 0, "12 EUR"),
+    ]
+
+
 def test_lists_nest_and_share_a_group():
     parsed = read("<ul><li>a<ul><li>b</li></ul>c</li><li><p>d</p></li></ul><ol><li>e</li></ol>")
     assert [(b.level, b.group) for b in parsed.blocks] == [(1, 1), (2, 1), (1, 1), (1, 1), (1, 2)]
