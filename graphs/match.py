@@ -156,7 +156,7 @@ def _holds_identifier(question: Question, sentence: str, place: _Place) -> bool:
 
 
 def _pairs(question: Question, sentence: str) -> int:
-    """Return how many pairs of neighbouring words of the question stand near each other in order, at most 2."""
+    """Return how many pairs of neighbouring words of the question stand close in order, at most 2."""
     places: dict[str, list[int]] = {}
     for i, term in enumerate(terms(sentence)):
         places.setdefault(term, []).append(i)

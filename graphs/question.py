@@ -107,8 +107,9 @@ _TYPES: tuple[tuple[AnswerType, re.Pattern[str]], ...] = (
     ),
 )
 
+_DIGITS = r"\d+(?:[.,]\d+)*"
 _EVIDENCE: dict[AnswerType, re.Pattern[str]] = {
-    "money": _any_of(r"\d", rf"\b(?:free|{_COUNT_WORD})\b"),
+    "money": _any_of(_DIGITS, rf"\b(?:free|{_COUNT_WORD})\b"),
     "duration": _any_of(
         rf"(?:\d|\b{_COUNT_WORD}\b|\b(?:a|an|each|every|per)\b)[\w,.\- ]{{0,24}}?{_TIME_UNIT}\b",
         r"\b(?:daily|weekly|monthly|yearly|annually|hourly)\b",
@@ -135,7 +136,7 @@ _EVIDENCE: dict[AnswerType, re.Pattern[str]] = {
         r"\bto (?:avoid|prevent|ensure|allow|make|keep|enable|reduce|protect)\b",
     ),
     "place": _any_of(r"\b(?:at|in|on|near|from|to|behind|under|opposite|beside|into)\s+(?:the\s+)?\w+"),
-    "number": _any_of(r"\d", rf"\b{_COUNT_WORD}\b"),
+    "number": _any_of(_DIGITS, rf"\b{_COUNT_WORD}\b"),
 }
 _UNITS = (
     (re.compile(r"\btemperatures?\b", re.I), re.compile(r"°|\bdegrees?\b|\b[CFK]\b")),
