@@ -49,9 +49,9 @@ soak: $(INSTALLED)
 	$(BIN)/pytest -m soak --timeout 3600
 
 bench: $(INSTALLED)
-	$(BIN)/python -m quaere.evals.encoder_speed
-	@if test -n "$$QUAERE_DATA"; then $(BIN)/python -m quaere.evals.retrieval; \
-	else echo 'set QUAERE_DATA to the folder of the public data sets to measure retrieval too'; fi
+	@if test -n "$$QUAERE_DATA"; then $(BIN)/python -m quaere.evals.bench "$$QUAERE_DATA"; \
+	else echo 'QUAERE_DATA names no folder of public data sets: only the encoder is measured'; \
+	$(BIN)/python -m quaere.evals.encoder_speed; fi
 
 clean:
 	rm -rf $(DEMO) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .bench
