@@ -5,7 +5,6 @@ import time
 import pytest
 from langchain_core.tools import StructuredTool
 from pydantic import BaseModel, ConfigDict
-
 from quaere import Agent
 from quaere.agent.assemble import LONGEST_QUESTION
 from quaere.agent.toolbox import Toolbox

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
-
 from quaere.agent.assemble import Agent
 
 Files = Mapping[str, str | bytes]

@@ -4,7 +4,6 @@ import itertools
 from dataclasses import replace
 
 import pytest
-
 from quaere.agent.assemble import Question
 from quaere.graphs.budget import Budget
 from quaere.graphs.policy import Decision, Grade, Grades, PlannedCall
@@ -57,8 +56,10 @@ def searches_forever(limit=None):
     numbers = itertools.count(1)
 
     async def rewrite(view):
-        calls = () if limit and view.round > limit + 1 else (
-            PlannedCall("keyword_search", {"query": f"badge {next(numbers)}"}, view.needs[0].id),
+        calls = (
+            ()
+            if limit and view.round > limit + 1
+            else (PlannedCall("keyword_search", {"query": f"badge {next(numbers)}"}, view.needs[0].id),)
         )
         return Decision("rewrite", calls, "scripted", "script")
 

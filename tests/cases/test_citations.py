@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-
 from quaere.agent.assemble import Question
 from quaere.graphs.policy import Decision, Draft, Writing
 from quaere.graphs.rules import rules
@@ -14,7 +13,9 @@ def writes(*claims):
     that shares the most words with the claim."""
 
     async def write(view):
-        drafts = [Draft(text, cites(view, document, text), need=view.needs[0].id) for text, document in claims]
+        drafts = [
+            Draft(text, cites(view, document, text), need=view.needs[0].id) for text, document in claims
+        ]
         return Decision("write", Writing(tuple(drafts)), "scripted", "script")
 
     return replace(rules, name="script", write=write)
@@ -45,7 +46,12 @@ VALVE = {"valve.md": "The valve may be opened only below 3 bar."}
 @pytest.mark.parametrize(
     ("files", "question", "claim", "kept"),
     [
-        (RETURNS, "Are returns accepted after 21 days?", '"Returns are accepted after 21 days"', "not accepted"),
+        (
+            RETURNS,
+            "Are returns accepted after 21 days?",
+            '"Returns are accepted after 21 days"',
+            "not accepted",
+        ),
         (VALVE, "When may the valve be opened?", '"The valve may be opened below 3 bar"', "only below 3 bar"),
         (VALVE, "When may the valve be opened?", "The valve may be opened", "only below 3 bar"),
         (
@@ -75,13 +81,17 @@ CARS = {
 
 
 def test_a_quote_stitched_from_two_places_is_refused(workspace):
-    answer = ask(workspace(CARS), "How many miles does solar add?", ('"Solar adds 400 miles per charge"', "a.md"))
+    answer = ask(
+        workspace(CARS), "How many miles does solar add?", ('"Solar adds 400 miles per charge"', "a.md")
+    )
     assert "Solar adds 400" not in answer.text
 
 
 def test_a_true_quote_is_never_shown_under_the_wrong_document(workspace):
     answer = ask(workspace(CARS), "What is the top speed?", ('"Top speed is 110 mph"', "a.md"))
-    assert all(note.document == "b.md" for claim in answer.claims if "110" in claim.text for note in claim.footnotes)
+    assert all(
+        note.document == "b.md" for claim in answer.claims if "110" in claim.text for note in claim.footnotes
+    )
 
 
 def test_a_true_quote_under_its_document_is_accepted(workspace):

@@ -1,7 +1,6 @@
 """PR-03: what is asked about the conversation is answered from the conversation."""
 
 import pytest
-
 from quaere.agent.assemble import Agent
 from quaere.graphs.policy import Turn
 
@@ -55,7 +54,8 @@ def test_small_talk_searches_nothing(workspace, text):
 
 
 @pytest.mark.parametrize(
-    ("question", "value"), [("What is 12 * 7?", "84"), ("15% of 80", "12"), ("(2 + 3) x 4 =", "20"), ("7 plus 8?", "15")]
+    ("question", "value"),
+    [("What is 12 * 7?", "84"), ("15% of 80", "12"), ("(2 + 3) x 4 =", "20"), ("7 plus 8?", "15")],
 )
 def test_arithmetic_on_given_numbers_is_computed_not_searched(workspace, question, value):
     answer = workspace(FIRST).ask(question)

@@ -1,7 +1,6 @@
 """PR-05 to PR-09 and PR-15: identifiers, empty collections, small corpora, boilerplate."""
 
 import pytest
-
 from quaere.agent.assemble import Agent
 
 PERMIT = (
@@ -9,7 +8,10 @@ PERMIT = (
     + "The operator keeps a log of all discharges and shows it to the inspector on request. " * 12
     + "\n\nPermit {name}: the discharge limit is {limit} mg/L of suspended solids.\n"
 )
-PERMITS = {f"{n}.md": PERMIT.format(name=n, limit=limit) for n, limit in (("S-101", 44), ("S-102", 47), ("S-103", 49))}
+PERMITS = {
+    f"{n}.md": PERMIT.format(name=n, limit=limit)
+    for n, limit in (("S-101", 44), ("S-102", 47), ("S-103", 49))
+}
 BADGE = {"badge.md": "A replacement badge costs 12 EUR."}
 
 
@@ -20,7 +22,10 @@ def test_an_identifier_never_gets_the_text_of_its_twin(workspace, name, limit):
     assert limit in answer.text
     assert {note.document for note in answer.footnotes} == {f"{name}.md"}
     assert not {"44", "47", "49"} - {limit} & set(answer.text.split())
-    assert agent.search(f"What is the discharge limit in permit {name}?").hits[0].reading.document.path == f"{name}.md"
+    assert (
+        agent.search(f"What is the discharge limit in permit {name}?").hits[0].reading.document.path
+        == f"{name}.md"
+    )
 
 
 def test_an_unknown_twin_is_not_answered(workspace):
@@ -99,7 +104,10 @@ PAGE = """<html><head><title>Shop {n}</title><style>p {{color: red}}</style></he
 
 
 def test_menus_and_banners_are_never_evidence(workspace):
-    pages = {f"p{n}.html": PAGE.format(n=n, body=f"<p>Item {n} is made of oak and comes in {n} sizes.</p>") for n in range(29)}
+    pages = {
+        f"p{n}.html": PAGE.format(n=n, body=f"<p>Item {n} is made of oak and comes in {n} sizes.</p>")
+        for n in range(29)
+    }
     pages["p29.html"] = PAGE.format(n=29, body="<p>Articles may be sent back within 21 days.</p>")
     agent = workspace(pages)
     answer = agent.ask("How long is the return window?")

@@ -7,7 +7,6 @@ import dataclasses
 import json
 
 import pytest
-
 from quaere.agent.assemble import Agent
 from quaere.agent.toolbox import Toolbox, schema_of
 from quaere.tools.evidence import OWNER, Access, Filter

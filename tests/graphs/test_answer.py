@@ -1,6 +1,5 @@
 from hypothesis import given
 from hypothesis import strategies as st
-
 from quaere.graphs.answer import pack
 from quaere.graphs.policy import Evidence
 from quaere.tools.evidence import Document, Locator, Passage, Reading, Sentence, Span

@@ -1,7 +1,6 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from quaere.graphs.budget import CLOSING_STEPS, FEWEST_STEPS, ROUND_STEPS, Budget, Ledger
 from quaere.tools.errors import UsageError
 

@@ -1,7 +1,6 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from quaere.graphs.conversation import evaluate, make_standalone, read_arithmetic, reply_kind
 from quaere.graphs.policy import Turn
 

@@ -1,5 +1,4 @@
 import pytest
-
 from quaere.graphs.needs import split_needs
 
 

@@ -1,5 +1,4 @@
 import pytest
-
 from quaere.graphs.question import REQUIRED, answer_type, holds_type, read_question
 
 
