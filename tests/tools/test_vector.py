@@ -128,6 +128,12 @@ def test_ties_are_ordered_by_id():
     assert [id for id, _ in matrix.search(unit(4)[0], np.ones(101, bool), 3)] == [1, 2, 3]
 
 
+def test_cosines_that_are_equal_to_six_places_are_ties():
+    close = unit(4) + np.random.default_rng(5).normal(0, 3e-8, (100, WIDTH)).astype(np.float32)
+    found = Matrix(np.arange(1, 101), close).search(unit(4)[0], np.ones(101, bool), 5)
+    assert [id for id, _ in found] == [1, 2, 3, 4, 5]
+
+
 STEPS = st.lists(
     st.tuples(st.sampled_from(["add", "wait", "give", "kill", "open"]), st.integers(0, 1000)), max_size=14
 )
