@@ -87,4 +87,6 @@ def _element_text(file: Path, element: str | None) -> str:
         if not found:
             return ""
         node = found[0]
+    for line_break in node.iter("br"):
+        line_break.tail = f"\n{line_break.tail or ''}"
     return str(node.text_content())

@@ -13,7 +13,7 @@ from .question import REQUIRED, Question, read_question
 COVERED = 0.65
 """Coverage of the need's idf mass from which a sentence in its place supports it by words alone."""
 
-COVERED_NEAR = 0.45
+COVERED_NEAR = 0.5
 """Coverage that is enough when the sentence is also near in meaning."""
 
 NEAR_COSINE = 0.5

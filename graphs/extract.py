@@ -18,6 +18,9 @@ MOST_SENTENCES = 3
 MOST_CHARACTERS = 500
 """Characters of one citation at most."""
 
+MOST_ITEMS = 8
+"""Items of a list shown behind its lead-in at most."""
+
 RANK_SHARE = 0.12
 """What the fused rank of a passage adds to the score of its sentences, at most."""
 
@@ -118,13 +121,29 @@ def _complement(best: Match, others: Sequence[tuple[Match, Evidence]]) -> tuple[
 
 def _draft(need: Need, match: Match, item: Evidence) -> Draft:
     """Return a claim of a sentence with its lead-in, what it leans on and what qualifies it."""
-    numbers = _with_context(match.j, item)
+    listed = _listed(match.j, item)
+    numbers = [match.j, *listed] if listed else _with_context(match.j, item)
     texts = [item.reading.texts[j - 1] for j in numbers]
     if len(numbers) == 1 and item.reading.sentences[match.j - 1].kind == "row":
         text = row_as_text(texts[0], item.reading.governing[match.j - 1])
+    elif listed:
+        text = f"{plain(texts[0])} {'; '.join(plain(part).rstrip(' .;,') for part in texts[1:])}."
     else:
         text = " ".join(plain(part) for part in texts)
     return Draft(text, tuple(f"S{item.s}.{j}" for j in numbers), need=need.id)
+
+
+def _listed(j: int, item: Evidence) -> list[int]:
+    """Return the items a sentence leads in: a lead-in says nothing without its list."""
+    lead = item.reading.sentences[j - 1]
+    if lead.kind == "item" or not item.reading.texts[j - 1].rstrip().endswith(":"):
+        return []
+    found = [
+        n
+        for n, sentence in enumerate(item.reading.sentences[j:], j + 1)
+        if sentence.kind == "item" and any(span.overlaps(lead.source) for span in sentence.governed_by)
+    ]
+    return found[:MOST_ITEMS]
 
 
 def _with_context(j: int, item: Evidence) -> list[int]:

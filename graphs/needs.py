@@ -42,6 +42,13 @@ _BOTH = re.compile(
     r"require)\b.*)$",
     re.I,
 )
+_EITHER = re.compile(
+    rf"^(?P<head>does|do|did|is|are|was|were|has|have|can) (?P<a>{_THING}) or (?P<b>{_THING}) "
+    r"(?P<tail>(?:\w+ )?(?:more|less|fewer|\w+er)\b.*)$",
+    re.I,
+)
+_JOINED_IDENTIFIERS = re.compile(r"(?P<a>\S+),? (?:and|or|versus|vs\.?) (?P<b>\S+)")
+_ORDER = re.compile(r"^(?:please )?(?:compare|contrast)\s+", re.I)
 _PRONOUN = re.compile(
     r"\b(?:it|its|they|their|them|this|that|these|those|he|she|his|her|one|ones|there)\b", re.I
 )
@@ -61,16 +68,35 @@ def split_needs(question: str) -> tuple[tuple[Need, ...], bool]:
 
 def _compared(text: str) -> tuple[Need, ...]:
     """Return one need a side of a comparison, or nothing."""
-    for pattern in (_CHOICE, _THAN, _BETWEEN, _BOTH):
+    named = _joined_identifiers(text)
+    if named:
+        return named
+    for pattern in (_CHOICE, _THAN, _BETWEEN, _BOTH, _EITHER):
         match = pattern.match(text)
         if match and all(_carries(match[side]) for side in ("a", "b")):
-            head, how = match["head"], match.groupdict().get("how") or match.groupdict().get("tail") or ""
+            head, how = (
+                _ORDER.sub("", f"{match['head']} ").strip(),
+                match.groupdict().get("how") or match.groupdict().get("tail") or "",
+            )
             sides = [match["a"].strip(), match["b"].strip()]
             texts = [" ".join(f"{head} {side} {how}".split()) for side in sides]
             return tuple(
                 Need(f"n{i}", f"{part}?", subject)
                 for i, (part, subject) in enumerate(zip(texts, sides, strict=True), 1)
             )
+    return ()
+
+
+def _joined_identifiers(text: str) -> tuple[Need, ...]:
+    """Return one need for each of two identifiers that a question joins: `permits S-101 and S-103`."""
+    known = identifiers(text)
+    for match in _JOINED_IDENTIFIERS.finditer(text):
+        sides = [match["a"].strip(",;"), match["b"].strip(",;")]
+        if all(side in known for side in sides):
+            before, behind = text[: match.start()], text[match.end() :]
+            texts = [" ".join(f"{_ORDER.sub('', before)} {side} {behind}".split()) for side in sides]
+            pairs = enumerate(zip(texts, sides, strict=True), 1)
+            return tuple(Need(f"n{i}", f"{part}?", side) for i, (part, side) in pairs)
     return ()
 
 
