@@ -8,19 +8,18 @@ import os
 import threading
 from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from ..graphs.budget import Budget
-from ..graphs.policy import Policy, Turn
+from ..graphs.policy import Turn
 from ..tools.corpus import DATABASE, Corpus, SourceSummary
 from ..tools.errors import UsageError
 from ..tools.evidence import NO_FILTER, OWNER, Access, Filter
 from ..tools.index import IndexSettings, Progress
 from ..tools.reader import Ranking, Reader
+from .asking import Question, Seat
 from .settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -33,17 +32,6 @@ LONGEST_QUESTION = 8000
 """Characters of a question at most; more is a document, to be added rather than asked."""
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question with what may be set for it: earlier turns, a narrowing filter, lower limits, a policy."""
-
-    text: str
-    history: Sequence[Turn] = ()
-    filter: Filter = NO_FILTER
-    budget: Budget | None = None
-    policy: Policy | None = None
 
 
 class Agent:
@@ -141,13 +129,14 @@ class Agent:
         reader, encoder = await asyncio.gather(
             asyncio.to_thread(self._reader, question.filter), asyncio.to_thread(lambda: self.encoder)
         )
-        return await run_graph(self, question, Seat(self.corpus_or_empty, reader, encoder))
+        seat = Seat(self.corpus_or_empty, reader, encoder, self.access)
+        return await run_graph(question, seat, self.budget_for(question))
 
     def search(self, query: str, *, filter: Filter = NO_FILTER, k: int = 10) -> Search:
         """Return both rankings of a query and their fusion."""
         from .retrieve import retrieve
 
-        seat = Seat(self.corpus_or_empty, self._reader(filter), self.encoder)
+        seat = Seat(self.corpus_or_empty, self._reader(filter), self.encoder, self.access)
         return retrieve(seat, query, k, self.settings)
 
     def sources(self) -> list[SourceSummary]:
@@ -218,23 +207,9 @@ class Agent:
         self.close()
 
 
-@dataclass(frozen=True, slots=True)
-class Seat:
-    """What one run or search reads from: the corpus, a pinned reader, the encoder if there is one."""
-
-    corpus: Corpus
-    reader: Reader
-    encoder: Encoder | None
-
-
 def find_workspace(start: Path) -> Path:
     """Return the nearest folder at or above `start` that holds an index, else `start`."""
     return next((folder for folder in (start, *start.parents) if (folder / WORKSPACE).exists()), start)
-
-
-def new_run_id() -> str:
-    """Return an id by the present time, unique enough in one workspace: `20261201-143005-123456`."""
-    return datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
 
 
 class _LoopThread:

@@ -85,7 +85,7 @@ class Chat:
         return command != "/quit"
 
     def _answer(self, question: str) -> None:
-        from .assemble import Question
+        from .asking import Question
 
         answer = self.agent.answer(Question(question, tuple(self.turns), self.filter, policy=self.policy))
         claims = tuple(claim.text for claim in answer.claims)

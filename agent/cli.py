@@ -297,7 +297,7 @@ def _index(agent: Agent, location: str | None) -> SyncReport:
 
 
 def _answer(agent: Agent, question: str, given: AskOptions) -> Answer:
-    from .assemble import Question
+    from .asking import Question
 
     return agent.answer(Question(question, filter=narrowing(given, agent), policy=_policy(given.verbose)))
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..tools.analyze import terms
 from ..tools.answer import Hit, Search
 from ..tools.evidence import Reading
 from ..tools.rank import Fused, fuse
+from .asking import Seat
 from .library import CorpusLibrary
 from .settings import Settings
-
-if TYPE_CHECKING:
-    from .assemble import Seat
 
 
 def retrieve(seat: Seat, query: str, k: int, settings: Settings) -> Search:

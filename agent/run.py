@@ -2,40 +2,36 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import langsmith
 
-from ..graphs.budget import Ledger
+from ..graphs.budget import Budget, Ledger
 from ..graphs.build import build, recursion_limit
 from ..graphs.ports import Ports
 from ..graphs.rules import rules
 from ..graphs.state import Run, RunState, turn_state
 from ..tools import search_tools
 from ..tools.answer import Answer, read_answer
+from .asking import Question, Seat
 from .clock import MachineClock
 from .library import CorpusLibrary
 from .toolbox import Toolbox
 
-if TYPE_CHECKING:
-    from .assemble import Agent, Question, Seat
 
-
-async def run_graph(agent: Agent, question: Question, seat: Seat) -> Answer:
+async def run_graph(question: Question, seat: Seat, budget: Budget) -> Answer:
     """Answer one question by the graph under its budget."""
-    from .assemble import new_run_id
-
     clock = MachineClock()
     tools = Toolbox(search_tools.build_tools(search_tools.Seat(seat.reader, seat.encoder)))
     ports = Ports(tools, CorpusLibrary(seat.corpus, seat.reader, seat.encoder), clock)
-    budget = agent.budget_for(question)
     run = Run(
         ports=ports,
         policy=question.policy or rules,
         fallback=rules,
         ledger=Ledger(budget, clock.monotonic),
-        access=agent.access,
+        access=seat.access,
         filter=question.filter,
     )
     state: RunState = {
@@ -52,3 +48,8 @@ async def run_graph(agent: Agent, question: Question, seat: Seat) -> Answer:
 @lru_cache(maxsize=1)
 def _graph() -> Any:  # noqa: ANN401  (LangGraph's compiled graph has four type parameters)
     return build()
+
+
+def new_run_id() -> str:
+    """Return an id by the present time, unique enough in one workspace: `20261201-143005-123456`."""
+    return datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")

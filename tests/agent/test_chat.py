@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from quaere.agent.assemble import Agent, Question
+from quaere.agent.asking import Question
+from quaere.agent.assemble import Agent
 from quaere.agent.cli import app
 from quaere.tools.answer import Answer
 from typer.testing import CliRunner, Result

@@ -4,7 +4,7 @@ import itertools
 from dataclasses import replace
 
 import pytest
-from quaere.agent.assemble import Question
+from quaere.agent.asking import Question
 from quaere.graphs.budget import Budget
 from quaere.graphs.policy import Decision, Grade, Grades, PlannedCall
 from quaere.graphs.rules import rules

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from quaere.agent.assemble import Question
+from quaere.agent.asking import Question
 from quaere.graphs.policy import Decision, Draft, Writing
 from quaere.graphs.rules import rules
 
