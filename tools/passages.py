@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from .cuts import CountTokens, Limits, PassageCut, SentenceCut, Split
 from .evidence import Parsed
 from .outline import Unit
 from .prefixes import SPECIAL, Prefixes
-from .split import CountTokens, Limits, PassageCut, SentenceCut, Split
 
 
 @dataclass(frozen=True, slots=True)

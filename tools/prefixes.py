@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from .cuts import CountTokens
 from .evidence import Parsed
 from .outline import Unit
 from .plain import plain
-from .split import CountTokens
 
 CHARACTERS = 160
 """Characters of a line of a prefix at most, about 40 tokens; the middle of a longer path is left out."""

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .cuts import SentenceCut
 from .evidence import Locator, Sentence, Span
-from .split import SentenceCut
 
 
 @dataclass(frozen=True, slots=True)
