@@ -172,7 +172,7 @@ def _parts(bare: str) -> Iterator[tuple[str, int, int]]:
 
 def _unaccented(letter: str) -> str:
     """Return a letter of a camel-case word without its accent; one that makes two stays."""
-    bare = fold(letter)
+    bare = fold(letter) if letter.isalpha() else letter
     return letter if len(bare) != 1 else bare.upper() if letter.isupper() else bare
 
 
