@@ -19,7 +19,9 @@ SAME = 0.9
 """Jaccard similarity of shingles from which two texts say the same, if nothing that matters differs."""
 
 _NEGATION = re.compile(
-    r"\b(?:not|no|never|without|neither|nor|none|cannot|except|unless|only|\w+n['’]t)\b", re.IGNORECASE
+    r"\b(?:not|no|never|without|neither|nor|none|nobody|nothing|cannot|except|excluding|unless|until|only|"
+    r"hardly|rarely|\w+n['’]t)\b",
+    re.IGNORECASE,
 )
 
 
@@ -54,15 +56,13 @@ def fuse(
 def cluster(texts: Sequence[str]) -> list[list[int]]:
     """Group the indices of texts that say the same, in order; the first of a group stands for it.
 
-    Texts are only grouped when their identifiers, numbers and negations agree exactly.
+    A text joins a group only when the first one holds all its words in almost the same order, and when
+    numbers, identifiers and negations agree one by one: what a reader could learn from it is not lost.
     """
-    marks = [_mark(text) for text in texts]
-    shingles = [_shingles(text) for text in texts]
+    looks = [_look(text) for text in texts]
     groups: list[list[int]] = []
-    for i in range(len(texts)):
-        twin = next(
-            (g for g in groups if marks[g[0]] == marks[i] and _alike(shingles[g[0]], shingles[i])), None
-        )
+    for i, look in enumerate(looks):
+        twin = next((group for group in groups if _says_all(looks[group[0]], look)), None)
         if twin is None:
             groups.append([i])
         else:
@@ -70,20 +70,27 @@ def cluster(texts: Sequence[str]) -> list[list[int]]:
     return groups
 
 
-def _alike(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -> bool:
-    shared, either = len(one & other), len(one | other)
-    return either == 0 or shared / either >= SAME
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """A text as it is compared: `exact` holds what may not differ, in order."""
+
+    words: frozenset[str]
+    shingles: frozenset[tuple[str, ...]]
+    exact: tuple[tuple[str, ...], ...]
 
 
-def _mark(text: str) -> tuple[tuple[str, ...], ...]:
-    """Return what may not differ between texts that say the same."""
+def _look(text: str) -> _Look:
     found = terms(text)
-    numbers = tuple(sorted(term for term in found if any(c.isdigit() for c in term)))
-    negations = tuple(sorted(word.casefold() for word in _NEGATION.findall(text)))
-    return numbers, negations, tuple(sorted(identifiers(text)))
-
-
-def _shingles(text: str) -> frozenset[tuple[str, ...]]:
-    found = terms(text)
+    numbers = tuple(term for term in found if any(c.isdigit() for c in term))
+    negations = tuple(word.casefold() for word in _NEGATION.findall(text))
     width = min(SHINGLE, len(found))
-    return frozenset(tuple(found[i : i + width]) for i in range(len(found) - width + 1) if width)
+    shingles = frozenset(tuple(found[i : i + width]) for i in range(len(found) - width + 1) if width)
+    return _Look(frozenset(found), shingles, (numbers, negations, tuple(identifiers(text))))
+
+
+def _says_all(one: _Look, other: _Look) -> bool:
+    """Tell whether nothing is lost when one text stands for the other; order and identity matter."""
+    if one.exact != other.exact or not other.words <= one.words:
+        return False
+    either = len(one.shingles | other.shingles)
+    return either == 0 or len(one.shingles & other.shingles) / either >= SAME
