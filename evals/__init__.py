@@ -1,1 +1,1 @@
-"""evals"""
+"""Public sets and own questions: ask, measure, print tables."""

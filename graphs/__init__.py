@@ -1,1 +1,1 @@
-"""graphs"""
+"""The graph of a run: ground (state, ports, budget, policies) and the nodes."""

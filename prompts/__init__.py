@@ -1,1 +1,1 @@
-"""prompts"""
+"""Prompt files, one a decision of the model policy; the rules policy needs none."""

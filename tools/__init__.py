@@ -1,1 +1,1 @@
-"""tools"""
+"""Documents in, evidence out: parse, split, store and search."""
