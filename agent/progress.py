@@ -56,7 +56,7 @@ class _Stages:
 
     def __init__(self, bar: Bar) -> None:
         self._bar = bar
-        self._opening: TaskID | None = bar.add_task("opening", total=None, detail="")
+        self._opening: TaskID | None = bar.add_task("preparing", total=None, detail="the encoder")
         self._tasks: dict[str, TaskID] = {}
 
     def __call__(self, stage: str, done: int, total: int, detail: str) -> None:

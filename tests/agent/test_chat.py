@@ -102,6 +102,15 @@ def test_refused_question_does_not_end_the_conversation(chat: Chat) -> None:
     assert "12 docks" in result.stdout
 
 
+def test_question_about_the_conversation_is_answered_from_it(chat: Chat) -> None:
+    asked = "What colour is the visitor badge?"
+    lines = chat(asked, "What was the first question I asked you?", options=["--json"]).stdout.splitlines()
+    answer = json.loads(lines[1])
+    assert asked in answer["text"]
+    assert answer["spent"]["tool_calls"] == 0
+    assert [claim["citations"] for claim in answer["claims"]] == [[]]
+
+
 def test_json_prints_one_object_a_line(chat: Chat) -> None:
     result = chat("How many docks does permit S-101 allow?", "What is ERR-99?", options=["--json"])
     assert [json.loads(line)["status"] for line in result.stdout.splitlines()] == ["answered", "abstained"]

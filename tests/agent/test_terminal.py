@@ -25,7 +25,8 @@ answer = assemble.Agent.answer
 def slow(agent, question):
     if "slowly" in question.text:
         print("THINKING", flush=True)
-        time.sleep(60)
+        for _ in range(600):  # in short sleeps: a signal just before a long one would wait for its end
+            time.sleep(0.1)
     return answer(agent, question)
 assemble.Agent.answer = slow
 cli.main()
