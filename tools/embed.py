@@ -12,7 +12,7 @@ import numpy as np
 from .errors import EncoderError
 from .export import discard, exported
 from .onnx_model import OnnxModel, Role, Vectors
-from .weights import find_weights, identity
+from .weights import cache_folder, find_weights, identity
 
 Done = Callable[[int], None]
 """Told after each batch how many texts are encoded."""
@@ -75,7 +75,14 @@ def open_encoder(name: str | None = None, threads: int = THREADS) -> Encoder | N
     folder = find_weights(name)
     if folder is None:
         return None
-    return BatchEncoder(_open_model(folder, threads), f"{identity(folder)}-v{SPACE_VERSION}")
+    fingerprint = f"{identity(folder)}-v{SPACE_VERSION}"
+    return BatchEncoder(_shared_model(str(cache_folder()), folder, threads, fingerprint), fingerprint)
+
+
+@lru_cache(maxsize=2)
+def _shared_model(cache: str, folder: Path, threads: int, fingerprint: str) -> Model:
+    """Return the model of a folder as it is now; the agents of one process share it, for it takes 100 MB."""
+    return _open_model(folder, threads)
 
 
 def _open_model(folder: Path, threads: int) -> Model:
