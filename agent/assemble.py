@@ -43,6 +43,8 @@ class Agent:
         self.settings = settings
         self._corpus: Corpus | None = None
         self._loop = _LoopThread()
+        self._opening = threading.Lock()
+        self._opened: tuple[Encoder | None, ...] = ()
         if (folder / WORKSPACE / DATABASE).exists():
             self._corpus = Corpus.open(folder / WORKSPACE)
 
@@ -126,9 +128,8 @@ class Agent:
     async def _run(self, question: Question) -> Answer:
         from .run import run_graph
 
-        reader, encoder = await asyncio.gather(
-            asyncio.to_thread(self._reader, question.filter), asyncio.to_thread(lambda: self.encoder)
-        )
+        encoder = await asyncio.to_thread(lambda: self.encoder)
+        reader = await asyncio.to_thread(self._reader, question.filter)
         seat = Seat(self.corpus_or_empty, reader, encoder, self.access)
         return await run_graph(question, seat, self.budget_for(question))
 
@@ -165,12 +166,16 @@ class Agent:
         self._empty = tempfile.TemporaryDirectory(prefix="quaere-empty-")
         return Corpus.create(Path(self._empty.name) / WORKSPACE)
 
-    @cached_property
+    @property
     def encoder(self) -> Encoder | None:
         """Return the encoder, or None where no weights are installed."""
         from ..tools.embed import open_encoder
 
-        return open_encoder(self.settings.encoder.model, self.settings.encoder.threads)
+        with self._opening:
+            if not self._opened:
+                settings = self.settings.encoder
+                self._opened = (open_encoder(settings.model, settings.threads),)
+            return self._opened[0]
 
     def _reader(self, filter: Filter) -> Reader:
         search = self.settings.search

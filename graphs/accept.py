@@ -51,7 +51,7 @@ def accept(need: Need, item: Evidence, matches: Sequence[Match], lexicon: Lexico
     """Return the acceptance of a passage for a need by its best sentence."""
     question = read_question(need.text)
     if not matches:
-        return Acceptance(False, False, 0.0, "it holds no sentence that can be cited")
+        return Acceptance(False, False, 0.0, "holds no sentence that can be cited")
     ranked = sorted(matches, key=lambda match: (-match.score, match.j))[:TRIED]
     reasons = [objection(question, item, match, lexicon) for match in ranked]
     for match, against in zip(ranked, reasons, strict=True):
@@ -91,27 +91,27 @@ def objection(question: Question, item: Evidence, best: Match, lexicon: Lexicon)
     """Return what keeps a sentence in its place from answering, or "" when nothing does."""
     absent = lacks(question, item)
     if absent:
-        return f"nothing there on “{absent[0]}”"
+        return f"does not mention “{absent[0]}”"
     nameless = [name for name in question.names if set(terms(name)) & set(best.missing)]
     if nameless:
-        return f"nothing there on “{nameless[0]}”"
+        return f"does not mention “{nameless[0]}”"
     foreign = [word for word in question.compounds if set(terms(word)[1:]) <= set(best.missing)]
     if foreign:
-        return f"nothing there on “{foreign[0]}”"
+        return f"does not mention “{foreign[0]}”"
     heavy = _heaviest_missing(question, best, lexicon)
     if heavy:
-        return f"nothing there on “{heavy}”"
+        return f"does not mention “{heavy}”"
     if not best.typed and question.wants in REQUIRED:
-        return f"no {question.wants.replace('_', ' ')} is given there"
+        return f"gives no {question.wants.replace('_', ' ')}"
     unsaid = set(best.missing) & set(question.decisive)
     if question.wants == "reason" and not best.typed and unsaid:
-        return f"nothing there on “{word_for(min(unsaid), question.text)}”"
+        return f"does not mention “{word_for(min(unsaid), question.text)}”"
     if question.denies and not read_question(best_text(item, best)).negated:
-        return "what is asked with a “not” is not denied there"
+        return "does not deny what is asked with a “not”"
     near = best.cosine is not None and best.cosine >= NEAR_COSINE
     named = any(holds_exactly(one, best_text(item, best)) for one in question.identifiers)
     if best.coverage < (COVERED_NEAR if near or named else COVERED):
-        return f"it covers only {best.coverage:.0%} of what is asked"
+        return f"covers only {best.coverage:.0%} of what is asked"
     return ""
 
 

@@ -65,7 +65,9 @@ def write_nearest(need: Need, view: WriteView) -> list[Draft]:
         for item in view.evidence
         if not lacks(question, item)
         for match in match_sentences(need, item, view.lexicon)
-        if match.own >= NEAR_OWN and _names_it(question, item.reading.texts[match.j - 1])
+        if match.own >= NEAR_OWN
+        and item.reading.sentences[match.j - 1].kind in ("prose", "item")
+        and _names_it(question, item.reading.texts[match.j - 1])
     ]
     if not found:
         return []

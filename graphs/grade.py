@@ -54,7 +54,7 @@ def _vetoed(grades: Grades, needs: Sequence[Need], held: Sequence[Evidence]) -> 
         fine = tuple(need for need in given.needs if need in shapes and not lacks(shapes[need], by_number[s]))
         lost = bool(given.needs) and not fine
         kept[s] = (
-            Grade("related", (), "an identifier of the question is not there")
+            Grade("related", (), "lacks an identifier of the question")
             if lost
             else (Grade(given.value, fine, given.reason))
         )

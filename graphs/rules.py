@@ -164,7 +164,9 @@ def _grade_of(results: Sequence[tuple[Need, Acceptance]]) -> Grade:
 def _missing(need: Need, results: Sequence[Acceptance]) -> str:
     """Say in a few words what kept the nearest passage from meeting a need."""
     nearest = max(results, key=lambda result: result.score, default=None)
-    return nearest.reason if nearest and nearest.related else "no passage is about it"
+    return (
+        f"the nearest passage {nearest.reason}" if nearest and nearest.related else "no passage is about it"
+    )
 
 
 async def write(view: WriteView) -> Decision[Writing]:

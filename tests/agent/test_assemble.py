@@ -154,7 +154,9 @@ def broken(config):
 
 
 def test_a_tool_that_raises_is_contained():
-    toolbox = Toolbox([StructuredTool(name="broken", description="x" * 40, args_schema=NoArguments, func=broken)])
+    toolbox = Toolbox(
+        [StructuredTool(name="broken", description="x" * 40, args_schema=NoArguments, func=broken)]
+    )
     seen = asyncio.run(toolbox.call("r1.search.1", "broken", {}, frozenset()))
     assert seen.status == "failed"
     assert seen.candidates == ()
