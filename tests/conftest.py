@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import signal
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,10 @@ from hypothesis import HealthCheck, settings
 
 KEPT = {"QUAERE_CACHE", "QUAERE_DATA"}
 """Variables of the user that stay: where things lie, not how they work."""
+
+# A job in the background ignores Ctrl-C and so would every program the tests start; undo that for them.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 for name in [name for name in os.environ if name.startswith("QUAERE_") and name not in KEPT]:
     del os.environ[name]
