@@ -14,7 +14,8 @@ from quaere.tools.search_tools import Seat, build_tools
 
 FILES = {
     "badge.md": "# Badges\n\nA replacement badge costs 12 EUR. It is paid at the desk.\n\n## Visitors\n\nVisitor badges are blue.",
-    "gates/gate.md": "# Gates\n\nGate 4 opens at 7:30 with a badge.\n\n" + "The guard checks each badge at the gate. " * 60,
+    "gates/gate.md": "# Gates\n\nGate 4 opens at 7:30 with a badge.\n\n"
+    + "The guard checks each badge at the gate. " * 60,
     "lift.txt": "The lift is serviced in May. No badge is needed for the lift.",
 }
 TOOLS = ("keyword_search", "vector_search", "expand")
@@ -125,7 +126,9 @@ def test_a_filter_only_narrows(agent, name):
     assert {paths[candidate.passage.origin] for candidate in found} == {"gates/gate.md"}
 
 
-@pytest.mark.parametrize(("name", "limit"), [("keyword_search", "k"), ("vector_search", "k"), ("expand", "limit")])
+@pytest.mark.parametrize(
+    ("name", "limit"), [("keyword_search", "k"), ("vector_search", "k"), ("expand", "limit")]
+)
 def test_no_more_is_returned_than_asked_for(agent, name, limit):
     _, toolbox = seated(agent)
     arguments = arguments_for(toolbox, name, **{limit: 1})
@@ -136,7 +139,9 @@ def test_no_more_is_returned_than_asked_for(agent, name, limit):
 def test_pages_follow_each_other_without_overlap(agent, name):
     _, toolbox = seated(agent)
     whole = [c.passage.id for c in call(toolbox, name, query="badge", k=4).candidates]
-    pages = [c.passage.id for page in (1, 2) for c in call(toolbox, name, query="badge", k=2, page=page).candidates]
+    pages = [
+        c.passage.id for page in (1, 2) for c in call(toolbox, name, query="badge", k=2, page=page).candidates
+    ]
     assert pages == whole
     assert call(toolbox, name, query="badge", k=50, page=20).status == "ok"
 
@@ -163,14 +168,25 @@ def test_a_phrase_must_stand_as_it_is(agent, name):
 def test_within_takes_sources_folders_and_globs(agent, name):
     reader, toolbox = seated(agent)
     paths = {document.id: document.path for document in reader.documents()}
-    for within, expected in ((["gates"], {"gates/gate.md"}), (["*.txt"], {"lift.txt"}), (["docs"], set(FILES))):
+    for within, expected in (
+        (["gates"], {"gates/gate.md"}),
+        (["*.txt"], {"lift.txt"}),
+        (["docs"], set(FILES)),
+    ):
         found = call(toolbox, name, query="badge", within=within, k=50).candidates
         assert {paths[candidate.passage.origin] for candidate in found} == expected
 
 
 @pytest.mark.parametrize("name", TOOLS)
 @pytest.mark.parametrize(
-    "wrong", [{"query": 5, "passage": "x"}, {"surprise": 1}, {}, {"query": "", "passage": None}, {"k": -1, "limit": -1}]
+    "wrong",
+    [
+        {"query": 5, "passage": "x"},
+        {"surprise": 1},
+        {},
+        {"query": "", "passage": None},
+        {"k": -1, "limit": -1},
+    ],
 )
 def test_bad_arguments_are_refused_in_one_sentence(agent, name, wrong):
     seen = call(seated(agent)[1], name, **wrong)

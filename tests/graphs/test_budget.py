@@ -15,7 +15,9 @@ class Hands:
         return self.at
 
 
-@pytest.mark.parametrize("limits", [{"steps": 6}, {"tool_calls": -1}, {"seconds": 0}, {"seconds": float("nan")}])
+@pytest.mark.parametrize(
+    "limits", [{"steps": 6}, {"tool_calls": -1}, {"seconds": 0}, {"seconds": float("nan")}]
+)
 def test_impossible_limits_are_refused_by_name(limits):
     with pytest.raises(UsageError, match=next(iter(limits))):
         Budget(**limits)

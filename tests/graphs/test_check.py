@@ -9,7 +9,13 @@ def verdict(claim, *sentences, **more):
     return check(Draft(claim, ("S1.1",), **more), [Cited(text) for text in sentences]).verdict
 
 
-words = st.lists(st.sampled_from(["the", "valve", "opens", "below", "three", "bar", "when", "pump", "P-18", "runs", "dry"]), min_size=2, max_size=9)
+words = st.lists(
+    st.sampled_from(
+        ["the", "valve", "opens", "below", "three", "bar", "when", "pump", "P-18", "runs", "dry"]
+    ),
+    min_size=2,
+    max_size=9,
+)
 
 
 @given(words.map(" ".join))

@@ -42,7 +42,9 @@ def test_any_text_is_evaluated_or_left_alone(text):
     assert value is None or isinstance(value, int | float | complex)
 
 
-@pytest.mark.parametrize("text", ["9**9**9**9", "2**1000", "__import__('os')", "(" * 150 + "1" + ")" * 150, "1/0"])
+@pytest.mark.parametrize(
+    "text", ["9**9**9**9", "2**1000", "__import__('os')", "(" * 150 + "1" + ")" * 150, "1/0"]
+)
 def test_dangerous_or_endless_formulas_are_not_computed(text):
     assert evaluate(text) is None
 

@@ -9,7 +9,9 @@ _PAD = bytes.fromhex("28BF4E5E4E758A4164004E56FFFA01082E2E00B6D0683E802F0CA9FE64
 _ID = b"0123456789abcdef"
 
 
-def write_pdf(pages: Sequence[str], *, user: str | None = None, owner: str | None = None, title: str = "") -> bytes:
+def write_pdf(
+    pages: Sequence[str], *, user: str | None = None, owner: str | None = None, title: str = ""
+) -> bytes:
     """Return a PDF with one page a text; with a password the strings and streams are encrypted.
 
     `user` is asked for on opening; with `owner` alone the file opens without a password.
