@@ -14,9 +14,9 @@ PYTHON ?= $(shell for python in python3 python3.11 python3.12 python3.13 python3
 
 help:
 	@echo 'make demo    set up, index the bundled texts in $(DEMO), ask three questions'
-	@echo 'make test    the tests, without those marked soak'
+	@echo 'make test    the tests, with the small counts of each property'
 	@echo 'make check   lint, format, types, and that README and docs say what is true'
-	@echo 'make soak    the tests marked soak: the same laws, at full counts'
+	@echo 'make soak    the same tests, with 1,000 examples of each property'
 	@echo 'make bench   the figures of docs/benchmarks.md; QUAERE_DATA names the folder of public data sets'
 	@echo 'make clean   remove what was made, but for .venv'
 
@@ -36,7 +36,7 @@ demo: $(INSTALLED)
 # An independent reader checks the pages that citations of PDFs name.
 test: $(INSTALLED)
 	@.ci/need pdftotext=poppler-utils
-	$(BIN)/pytest -m 'not soak'
+	$(BIN)/pytest
 
 check: $(INSTALLED)
 	$(BIN)/ruff check .
@@ -46,7 +46,7 @@ check: $(INSTALLED)
 
 soak: $(INSTALLED)
 	@.ci/need pdftotext=poppler-utils
-	$(BIN)/pytest -m soak --timeout 3600
+	$(BIN)/pytest --hypothesis-profile soak --timeout 3600
 
 bench: $(INSTALLED)
 	@if test -n "$$QUAERE_DATA"; then $(BIN)/python -m quaere.evals.bench "$$QUAERE_DATA"; \

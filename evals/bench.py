@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from . import encoder_speed, questions, retrieval
+from . import encoder_speed, questions, readers, retrieval
 
 RUNS = 5
 """Runs of each timed command; the median is printed."""
@@ -69,6 +69,9 @@ def measure_docs(workspace: Path, asked: Path) -> None:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"peak memory of indexing and asking {peak:.0f} MB")
     print(questions.summary(outcomes))
+    notes = [note for one in outcomes for note in one.answer.footnotes]
+    found = sum(readers.finds_quote(note, workspace / "docs" / note.document) for note in notes)
+    print(f"quotes found again by independent readers: {found} of {len(notes)}")
     for name, command in _commands(workspace):
         print(f"{name}: median {statistics.median(_times(command)):.2f} s of {RUNS}")
 

@@ -33,6 +33,7 @@ os.environ.setdefault("QUAERE_CACHE", str(Path(__file__).parents[1] / ".bench" /
 
 # How long an example takes says how busy the machine is, not whether the code is right.
 settings.register_profile("quaere", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("soak", settings.get_profile("quaere"), max_examples=1000)
 settings.load_profile("quaere")
 
 _connect, _connect_ex = socket.socket.connect, socket.socket.connect_ex

@@ -193,3 +193,15 @@ def test_tracing_of_the_callers_shell_is_not_followed(agent, monkeypatch):
     monkeypatch.setitem(os.environ, "LANGSMITH_TRACING", "true")
     monkeypatch.setitem(os.environ, "LANGSMITH_API_KEY", "x")
     assert agent.ask(BADGE).status == "answered"
+
+
+def test_without_weights_keywords_find_and_the_answer_says_so(folder, monkeypatch):
+    monkeypatch.setattr("quaere.tools.embed.find_weights", lambda name: None)
+    with Agent.open(folder) as agent:
+        report = agent.add(folder / "docs")
+        answer = agent.ask(BADGE)
+        found = agent.search("badge")
+    assert report.new == 2
+    assert "12 EUR" in answer.text
+    assert any("no encoder" in note for note in answer.notes)
+    assert found.hits[0].ranks == {"keyword": 1, "vector": None}
