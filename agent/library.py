@@ -18,7 +18,7 @@ from ..tools.reader import Reader
 AROUND = 1500
 """Characters of the section looked at on each side of a passage."""
 
-EMPTY = "the collection holds no text; run `quaere add FOLDER` to index one"
+EMPTY = "the collection holds no text to search; add some with `quaere add FOLDER`, or widen the filter"
 
 
 class CorpusLibrary:

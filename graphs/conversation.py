@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..tools.analyze import content_words, identifiers
-from .needs import lacks_subject, subject_of
+from .needs import lacks_subject
 from .policy import Draft, Reply, Turn
 from .question import read_question
 
@@ -109,11 +109,20 @@ def make_standalone(question: str, turns: Sequence[Turn]) -> Standalone:
     )
     if not (elliptic or lacks_subject(question)):
         return Standalone(question)
-    previous = turns[-1].standalone or turns[-1].question
-    subject = subject_of(previous)
+    subject = _subject(turns[-1])
     if not subject or subject.casefold() in question.casefold():
         return Standalone(question)
     return Standalone(f"{bare.rstrip('?! .')} {subject}?", subject)
+
+
+def _subject(turn: Turn) -> str:
+    """Return the names and identifiers a turn was about: those of its question, else of its first claim."""
+    for text in (turn.standalone or turn.question, *turn.claims[:1]):
+        shape = read_question(text)
+        named = list(dict.fromkeys([*shape.identifiers, *shape.quoted, *shape.names]))
+        if named and not read_arithmetic(text):
+            return " ".join(named[:3])
+    return ""
 
 
 def answer_from_words(question: str, words: Sequence[str], reply: Reply) -> tuple[Draft, ...]:

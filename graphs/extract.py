@@ -27,8 +27,8 @@ RANK_SHARE = 0.12
 CLOSE = 0.85
 """Share of the best score from which a second sentence may add what the first one lacks."""
 
-NEAR_OWN = 0.3
-"""Share of a need's idf mass that a sentence itself must hold to be named as the nearest."""
+NEAR_OWN, NEAR_OWN_NAMELESS = 0.3, 0.5
+"""Share of a need's mass a sentence itself must hold to be named as the nearest: with a name, without."""
 
 _LEANS_BACK = re.compile(
     r"(?:this|that|these|those|it|its|they|their|he|she|such|here|there|then|the (?:former|latter)|"
@@ -65,7 +65,7 @@ def write_nearest(need: Need, view: WriteView) -> list[Draft]:
         for item in view.evidence
         if not lacks(question, item)
         for match in match_sentences(need, item, view.lexicon)
-        if match.own >= NEAR_OWN
+        if match.own >= (NEAR_OWN if question.names or question.identifiers else NEAR_OWN_NAMELESS)
         and item.reading.sentences[match.j - 1].kind in ("prose", "item")
         and _names_it(question, item.reading.texts[match.j - 1])
     ]

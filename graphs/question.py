@@ -153,6 +153,7 @@ _UNITS = (
 )
 """What a quantity is called in a question, and the units an answer to it is given in."""
 
+_CALENDAR = _any_of(rf"{_MONTH}|(?:mon|tues|wednes|thurs|fri|satur|sun)days?")
 _CAPITALISED = re.compile(r"\b[^\W\d_a-z][\w'’-]*")
 _QUOTED = re.compile(r"[\"“«„]([^\"”»“]{2,80})[\"”»“]|(?<!\w)'([^']{2,80})'(?!\w)|`([^`]{2,80})`")
 _CODE = re.compile(r"`([^`]+)`")
@@ -234,13 +235,22 @@ def holds_type(wanted: AnswerType, sentence: str, question: str) -> bool:
         return _defines(sentence, question)
     if wanted == "name":
         return any(name not in question for name in [*identifiers(sentence), *_CODE.findall(sentence)])
-    known = {word.casefold().strip(".,?") for word in question.split()}
+    asked = question.casefold()
     if wanted == "person":
-        return any(name.casefold() not in known for name in _CAPITALISED.findall(sentence))
+        return any(name.casefold() not in asked for name in _person_words(sentence))
     if wanted == "number" and not _has_unit(sentence, question):
         return False
     found = (match.group(0).casefold() for match in _EVIDENCE[wanted].finditer(sentence))
-    return any(value not in known for value in found)
+    return any(value not in asked for value in found)
+
+
+def _person_words(sentence: str) -> list[str]:
+    """Return capitalised words that may name someone: not the first one alone, no month, no weekday."""
+    words = list(_CAPITALISED.finditer(sentence))
+    begins = bool(words) and not sentence[: words[0].start()].strip(' -*•`"“')
+    pair = len(words) > 1 and words[1].start() - words[0].end() == 1
+    kept = words[1:] if begins and not pair else words
+    return [word.group(0) for word in kept if not _CALENDAR.fullmatch(word.group(0))]
 
 
 def _defines(sentence: str, question: str) -> bool:

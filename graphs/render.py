@@ -94,9 +94,11 @@ def _searched(state: RunState, claims: tuple[Claim, ...], run: Run) -> Answer:
     unmet = [need for need in state["needs"] if not _is_answered(need, state, answering)]
     status = _status(state, answering, unmet, run)
     missing = [*(_missing(need, state) for need in unmet), *_unasked(state)]
-    text = "\n\n".join(
-        part for part in (_text_of(answering), _absence(state, unmet, answering, nearest)) if part
-    )
+    absence = _absence(state, unmet, answering, nearest)
+    if status == "stopped" and unmet:
+        limit = _LIMITS.get(run.ledger.stopped_by or "", "limit")
+        absence = f"Stopped by the {limit} before the sources were read to the end. {absence}"
+    text = "\n\n".join(part for part in (_text_of(answering), absence) if part)
     return Answer(
         status=status,
         text=text,
