@@ -36,7 +36,7 @@ def _translate(part: str) -> str:
     if part in _WILD:
         return _WILD[part]
     if len(part) > 2 and part[0] == "[":
-        inner = part[1:-1].replace("\\", r"\\").replace("[", r"\[")
+        inner = re.sub(r"([\\[&~|]|--)", r"\\\1", part[1:-1])
         negated = inner[0] in "!^"
         return f"(?!/)[{'^' if negated else ''}{inner[1:] if negated else inner}]"
     return re.escape(part)
