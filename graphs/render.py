@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -11,7 +11,8 @@ from langgraph.runtime import Runtime
 from ..tools.answer import Answer
 from ..tools.evidence import Claim, ClaimKind, Status, Verdict
 from .footnotes import add_footnotes
-from .state import DraftState, NeedState, Run, RunState
+from .policy import Evidence
+from .state import DraftState, NeedState, Run, RunState, split_id
 from .views import held_evidence
 
 REPLIES = {
@@ -53,9 +54,10 @@ async def _claims(state: RunState, run: Run, path: str) -> tuple[Claim, ...]:
     return tuple(_mark_changed(claim, changed) for claim in noted)
 
 
-def _readable(cite: str, held: dict[int, object] | object) -> bool:
-    s = int(cite[1:].partition(".")[0])
-    return s == 0 or s in cast("dict[int, object]", held)
+def _readable(cite: str, held: Mapping[int, Evidence]) -> bool:
+    """Tell whether a cited sentence is the user's own words or of a passage still held."""
+    s, _ = split_id(cite)
+    return s == 0 or s in held
 
 
 def _claim(draft: DraftState) -> Claim:
@@ -97,7 +99,8 @@ def _searched(state: RunState, claims: tuple[Claim, ...], run: Run) -> Answer:
     absence = _absence(state, unmet, answering, nearest)
     if status == "stopped" and unmet:
         limit = _LIMITS.get(run.ledger.stopped_by or "", "limit")
-        absence = f"Stopped by the {limit} before the sources were read to the end. {absence}"
+        unread = absence.replace("The sources do not say", "What was read does not say", 1)
+        absence = f"Stopped by the {limit} before the sources were read to the end. {unread}"
     text = "\n\n".join(part for part in (_text_of(answering), absence) if part)
     return Answer(
         status=status,

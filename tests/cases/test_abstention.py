@@ -104,6 +104,8 @@ def test_no_step_limit_is_ever_passed(workspace, steps):
     answer = workspace(BADGE).answer(asked)
     assert answer.spent["steps"] <= steps
     assert answer.status in ("stopped", "abstained")
+    assert (answer.status == "stopped") == answer.text.startswith("Stopped by the step limit")
+    assert (answer.status == "stopped") != ("The sources do not say" in answer.text)
 
 
 def test_calls_beyond_the_limit_are_named_as_not_asked(workspace):
