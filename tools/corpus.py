@@ -17,7 +17,7 @@ from .evidence import Access, Filter
 from .reader import Eyes, Ranking, Reader
 from .rows import moment, observation_of
 from .scan import shown
-from .schema import BUSY_SECONDS, check_file, create_file, make_folder
+from .schema import BUSY_SECONDS, check_file, create_file, make_folder, upgrade_file
 from .sight import active_space, current_revision
 from .standing import Observation, Stamp
 from .texts import Texts
@@ -96,6 +96,7 @@ class Corpus:
     def open(cls, folder: Path, busy_seconds: float = BUSY_SECONDS) -> Corpus:
         """Open an existing corpus; WorkspaceError when it is missing, foreign, newer or damaged."""
         check_file(folder / DATABASE)
+        upgrade_file(folder / DATABASE)
         return cls(folder, busy_seconds)
 
     @classmethod

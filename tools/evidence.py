@@ -127,6 +127,18 @@ class Parsed:
 
 
 @dataclass(frozen=True, slots=True)
+class Validity:
+    """When a version holds: first and last day as ISO 8601 dates, None for open; what replaced it, if said.
+
+    `superseded_by` is the name or path of the newer document as the version or the settings write it.
+    """
+
+    valid_from: str | None = None
+    valid_until: str | None = None
+    superseded_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """A file of a source; `path` is relative to the source and uses forward slashes."""
 
@@ -193,6 +205,7 @@ class Reading:
     texts: tuple[str, ...]
     governing: tuple[tuple[str, ...], ...]
     locator: Locator
+    validity: Validity = Validity()
 
 
 @dataclass(frozen=True, slots=True)

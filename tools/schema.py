@@ -17,7 +17,7 @@ from .errors import BusyError, QuaereError, SourceUnavailableError, WorkspaceErr
 APPLICATION = 0x51554152
 """SQLite's `application_id` of our files: the letters QUAR."""
 
-FORMAT = 1
+FORMAT = 2
 """SQLite's `user_version` of our files; raised when older programs could no longer read them."""
 
 BUSY_SECONDS = 5.0
@@ -26,7 +26,8 @@ TABLES = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE revisions(id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL);
 CREATE TABLE sources(
-    name TEXT PRIMARY KEY, root BLOB NOT NULL, inode INTEGER NOT NULL, added_at TEXT NOT NULL
+    name TEXT PRIMARY KEY, root BLOB NOT NULL, inode INTEGER NOT NULL, added_at TEXT NOT NULL,
+    kind TEXT NOT NULL DEFAULT 'files', detail TEXT NOT NULL DEFAULT '{}'
 ) WITHOUT ROWID;
 CREATE TABLE documents(
     id INTEGER PRIMARY KEY AUTOINCREMENT, source TEXT NOT NULL, path TEXT NOT NULL, file BLOB NOT NULL,
@@ -41,7 +42,7 @@ CREATE TABLE versions(
     content_hash TEXT NOT NULL, media_type TEXT NOT NULL, parser TEXT NOT NULL, splitter TEXT NOT NULL,
     size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL, observed_ns INTEGER NOT NULL,
     valid_from TEXT, valid_until TEXT, born INTEGER NOT NULL, died INTEGER,
-    first_passage INTEGER NOT NULL, passages INTEGER NOT NULL, warnings TEXT NOT NULL
+    first_passage INTEGER NOT NULL, passages INTEGER NOT NULL, warnings TEXT NOT NULL, superseded_by TEXT
 );
 CREATE INDEX versions_document ON versions(document);
 CREATE INDEX versions_alive ON versions(born) WHERE died IS NULL;
@@ -58,6 +59,16 @@ CREATE TABLE failures(
     PRIMARY KEY(source, path)
 ) WITHOUT ROWID;
 """
+
+
+UPGRADES = {
+    1: """
+ALTER TABLE sources ADD COLUMN kind TEXT NOT NULL DEFAULT 'files';
+ALTER TABLE sources ADD COLUMN detail TEXT NOT NULL DEFAULT '{}';
+ALTER TABLE versions ADD COLUMN superseded_by TEXT;
+"""
+}
+"""What makes a file of each older format one of the next."""
 
 
 def make_folder(folder: Path) -> None:
@@ -143,6 +154,35 @@ def _check_length(path: Path, header: bytes, size: int) -> None:
     pages = struct.unpack(">I", header[28:32])[0]
     if size < (65536 if page == 1 else page) * pages:
         raise WorkspaceError(f"{path} is damaged: it is cut short; {WAY_OUT}")
+
+
+def upgrade_file(path: Path) -> None:
+    """Bring a file of an older format up to ours in one transaction; nothing is indexed again."""
+    if _format_of(path) >= FORMAT:
+        return
+    db = sqlite3.connect(path, isolation_level=None, timeout=BUSY_SECONDS)
+    try:
+        db.execute("BEGIN IMMEDIATE")
+        for older in range(db.execute("PRAGMA user_version").fetchone()[0], FORMAT):
+            for statement in filter(str.strip, UPGRADES[older].split(";")):
+                db.execute(statement)
+        db.execute(f"PRAGMA user_version = {FORMAT}")
+        db.execute("COMMIT")
+    except sqlite3.Error as error:
+        raise explain(error, path) from error
+    finally:
+        db.close()
+
+
+def _format_of(path: Path) -> int:
+    db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+    try:
+        version: int = db.execute("PRAGMA user_version").fetchone()[0]
+    except sqlite3.Error:
+        return FORMAT  # what is wrong with it is said when it is opened
+    finally:
+        db.close()
+    return version
 
 
 WAY_OUT = "restore it from a backup, or move the .quaere folder away and add your folders again"

@@ -12,7 +12,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from .evidence import Parsed
+from .evidence import Parsed, Validity
 from .postings import merge_segments, write_segment
 from .split import PassageCut, Split
 from .standing import Observation, Stamp
@@ -44,8 +44,7 @@ class Draft:
     mark: str
     terms: Sequence[Sequence[str]]
     labels: Mapping[str, str] = field(default_factory=dict)
-    valid_from: str | None = None
-    valid_until: str | None = None
+    validity: Validity = Validity()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,7 @@ class Writer:
     def put_source(self, name: str, root: bytes, inode: int) -> None:
         """Add a source or note where its root lies now."""
         self._db.execute(
-            """INSERT INTO sources VALUES (?, ?, ?, ?)
+            """INSERT INTO sources(name, root, inode, added_at) VALUES (?, ?, ?, ?)
                ON CONFLICT(name) DO UPDATE SET root = excluded.root, inode = excluded.inode""",
             (name, root, inode, _now()),
         )
@@ -198,8 +197,9 @@ class Writer:
             "mtime_ns": stamp.mtime_ns,
             "ctime_ns": stamp.ctime_ns,
             "observed_ns": observed.observed_ns,
-            "valid_from": draft.valid_from,
-            "valid_until": draft.valid_until,
+            "valid_from": draft.validity.valid_from,
+            "valid_until": draft.validity.valid_until,
+            "superseded_by": draft.validity.superseded_by,
             "born": self.revision,
             "first_passage": 0,
             "passages": 0,

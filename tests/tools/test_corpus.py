@@ -1,3 +1,4 @@
+import contextlib
 import os
 import sqlite3
 import stat
@@ -277,3 +278,20 @@ def test_a_folder_that_cannot_be_written_is_still_read():
         finally:
             os.seteuid(user)
             folder.chmod(0o700)
+
+
+def test_file_of_the_first_format_is_brought_up_without_losing_anything(tmp_path):
+    folder = tmp_path / ".quaere"
+    Corpus.create(folder).close()
+    db = sqlite3.connect(folder / "corpus.db")
+    db.executescript(
+        """ALTER TABLE sources DROP COLUMN kind; ALTER TABLE sources DROP COLUMN detail;
+           ALTER TABLE versions DROP COLUMN superseded_by; PRAGMA user_version = 1;
+           INSERT INTO sources VALUES ('docs', CAST('/docs' AS BLOB), 7, '2026-01-01T00:00:00Z');"""
+    )
+    db.close()
+    with contextlib.closing(Corpus.open(folder)) as corpus:
+        assert [source.id for source in corpus.sources()] == ["docs"]
+    with contextlib.closing(sqlite3.connect(folder / "corpus.db")) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (FORMAT,)
+        assert db.execute("SELECT kind, detail FROM sources").fetchone() == ("files", "{}")

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from quaere.tools.corpus import Corpus
 from quaere.tools.errors import QuaereError, SourceUnavailableError
-from quaere.tools.evidence import OWNER, Access, Block, Filter, Locator, Parsed, Span
+from quaere.tools.evidence import OWNER, Access, Block, Filter, Locator, Parsed, Span, Validity
 from quaere.tools.reader import Ranking
 from quaere.tools.split import PassageCut, SentenceCut, Split
 from quaere.tools.standing import Observation, Stamp, content_hash
@@ -52,8 +52,7 @@ def draft_of(case):
         mark="split/1",
         terms=[line.split() for line in case.lines],
         labels=dict(case.labels),
-        valid_from=case.valid_from,
-        valid_until=case.valid_until,
+        validity=Validity(case.valid_from, case.valid_until),
     )
 
 
