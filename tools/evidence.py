@@ -138,6 +138,9 @@ class Validity:
     superseded_by: str | None = None
 
 
+ALWAYS_VALID = Validity()
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """A file of a source; `path` is relative to the source and uses forward slashes."""
@@ -205,7 +208,7 @@ class Reading:
     texts: tuple[str, ...]
     governing: tuple[tuple[str, ...], ...]
     locator: Locator
-    validity: Validity = Validity()
+    validity: Validity = ALWAYS_VALID
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from .evidence import Parsed, Validity
+from .evidence import ALWAYS_VALID, Parsed, Validity
 from .postings import merge_segments, write_segment
 from .split import PassageCut, Split
 from .standing import Observation, Stamp
@@ -44,7 +44,7 @@ class Draft:
     mark: str
     terms: Sequence[Sequence[str]]
     labels: Mapping[str, str] = field(default_factory=dict)
-    validity: Validity = Validity()
+    validity: Validity = ALWAYS_VALID
 
 
 @dataclass(frozen=True, slots=True)
