@@ -119,6 +119,13 @@ class Corpus:
         with self._connections.use() as db:
             return active_space(db)
 
+    @property
+    def rules(self) -> str | None:
+        """Return the mark of the rules that the stored labels follow; None: they are to be renewed."""
+        with self._connections.use() as db:
+            row = db.execute("SELECT value FROM meta WHERE key = 'rules'").fetchone()
+        return row[0] if row else None
+
     def reader(
         self, access: Access, filter: Filter, revision: int | None = None, ranking: Ranking | None = None
     ) -> Reader:

@@ -11,6 +11,8 @@ from .corpus import Corpus, Known, Waiting
 from .embed import Encoder
 from .errors import DamagedFileError, UnreadableError
 from .parse import parse, parser_mark
+from .relabel import rules_mark, validity_of
+from .rulebook import NO_RULES, Rulebook
 from .split import SPLITTER, CountTokens, Limits, split
 from .standing import Observation, Stamp, content_hash
 from .writer import Draft, File, encoder_input
@@ -32,7 +34,7 @@ BATCH = 64
 class IndexSettings:
     """What shapes an index: which files, how large, passages of how many tokens (an encoder may allow fewer).
 
-    `retry` tries files again that failed before even when they look the same.
+    `retry` tries files again that failed before even when they look the same; `rulebook` gives labels.
     """
 
     include: tuple[str, ...] = ()
@@ -40,17 +42,19 @@ class IndexSettings:
     max_file_bytes: int = 100_000_000
     passage_tokens: int = 200
     retry: bool = True
+    rulebook: Rulebook = NO_RULES
 
 
 @dataclass(frozen=True, slots=True)
 class Shaping:
-    """How texts become passages now, and the mark that versions made so carry."""
+    """How texts become passages now, the mark that versions made so carry, and the rules for their labels."""
 
     limits: Limits
     count: CountTokens
     mark: str
     stem: str
     by_encoder: bool
+    rulebook: Rulebook = NO_RULES
 
     def is_fresh(self, known: Known) -> bool:
         """Tell whether a version has the passages that parser, splitter, analyser and encoder would make.
@@ -67,10 +71,11 @@ def shaping(settings: IndexSettings, encoder: Encoder | None) -> Shaping:
     stem = f"{SPLITTER} {ANALYZER} target={settings.passage_tokens} "
     if encoder is None:
         limits = Limits(tokens=max(ESTIMATED_TOKENS, settings.passage_tokens), target=settings.passage_tokens)
-        return Shaping(limits, estimate_tokens, f"{stem}tokens={limits.tokens} estimated", stem, False)
+        mark = f"{stem}tokens={limits.tokens} estimated"
+        return Shaping(limits, estimate_tokens, mark, stem, False, settings.rulebook)
     limits = Limits(tokens=encoder.max_tokens, target=min(settings.passage_tokens, encoder.max_tokens))
     mark = f"{stem}tokens={limits.tokens} {encoder.fingerprint}"
-    return Shaping(limits, encoder.count_tokens, mark, stem, True)
+    return Shaping(limits, encoder.count_tokens, mark, stem, True, settings.rulebook)
 
 
 def estimate_tokens(texts: Sequence[str]) -> list[int]:
@@ -89,7 +94,19 @@ def draft(file: File, observed: Observation, data: bytes, shape: Shaping) -> Dra
     if not cut.passages:
         raise UnreadableError("no text to search in it")
     indexed = [terms(encoder_input(one.prefix, parsed.text[one.start : one.end])) for one in cut.passages]
-    return Draft(file, observed, parsed, cut, parser_mark(file.path), shape.mark, indexed)
+    given = shape.rulebook.given(file.source, file.path)
+    return Draft(
+        file=file,
+        observed=observed,
+        parsed=parsed,
+        split=cut,
+        parser=parser_mark(file.path),
+        mark=shape.mark,
+        terms=indexed,
+        labels=given.labels,
+        validity=validity_of(parsed.text, file.path, given),
+        rules=rules_mark(shape.rulebook),
+    )
 
 
 def observe(data: bytes, stamp: Stamp, started_ns: int) -> Observation:

@@ -18,6 +18,7 @@ from .embed import Encoder
 from .errors import UnreadableError, UsageError
 from .index import IndexSettings, Progress, Shaping, draft, encode_missing, observe, shaping
 from .parse import parse, parser_mark
+from .relabel import apply_rulebook, renew_document
 from .rows import file_of
 from .scan import Found, Scan, read_file, scan, shown
 from .standing import Stamp, content_hash
@@ -138,6 +139,7 @@ def _start(
     corpus: Corpus, encoder: Encoder | None, settings: IndexSettings, progress: Progress | None
 ) -> _Run:
     several = len(corpus.sources()) > 1
+    apply_rulebook(corpus, settings.rulebook)
     return _Run(corpus, settings, encoder, shaping(settings, encoder), progress or _silent, several)
 
 
@@ -287,12 +289,18 @@ def _read(run: _Run, plan: _Plan, found: Found) -> str:
         return "unchanged"
     file = File(plan.source.id, found.path, found.name)
     if moved and _keeps_its_passages(run, moved, file, data):
-        _write(run, lambda writer: writer.move_document(moved.document, file, stamp, started_ns))
+        _write(run, lambda writer: _move(run, writer, moved.document, (file, stamp, started_ns)))
         return "renamed"
     new = draft(file, observed, data, run.shape)
     _write(run, lambda writer: writer.put_document(new, moved.document if moved else None))
     run.warnings += [f"{run.label(plan.source.id, found.path)}: {warning}" for warning in new.parsed.warnings]
     return "renamed" if moved else "changed" if known else "new"
+
+
+def _move(run: _Run, writer: Writer, document: int, to: tuple[File, Stamp, int]) -> None:
+    """Give a document its new path and the labels that the rules give there."""
+    writer.move_document(document, *to)
+    renew_document(writer, document, run.settings.rulebook)
 
 
 def _write(run: _Run, change: Callable[[Writer], object]) -> None:

@@ -33,7 +33,8 @@ class Draft:
     """A file read, parsed, split and analysed, ready to become a version.
 
     `parser` is the mark of the parser for the path, `mark` names all else that shaped the passages; `terms`
-    holds the index terms of each passage, prefix included.
+    holds the index terms of each passage, prefix included. `rules` is the mark of the rules that gave labels
+    and validity (None: they hold whatever the rules are).
     """
 
     file: File
@@ -45,6 +46,19 @@ class Draft:
     terms: Sequence[Sequence[str]]
     labels: Mapping[str, str] = field(default_factory=dict)
     validity: Validity = ALWAYS_VALID
+    rules: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What is stored of a document that the rules may say otherwise; its text is read by `Writer.text_of`."""
+
+    document: int
+    version: int
+    source: str
+    path: str
+    labels: Mapping[str, str]
+    validity: Validity
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +110,53 @@ class Writer:
         write_segment(self._db, [(first + at, version, terms) for at, terms in enumerate(draft.terms)])
         self._db.execute(
             "UPDATE documents SET current = ?, path = ?, file = ?, labels = ? WHERE id = ?",
-            (version, draft.file.path, draft.file.name, _json(dict(draft.labels)), id),
+            (version, draft.file.path, draft.file.name, _json(self._believed(draft)), id),
         )
         self.clear_failure(draft.file.source, draft.file.path)
         return version
+
+    @property
+    def rules(self) -> str | None:
+        """Return the mark of the rules that the stored labels follow; None: they are to be renewed."""
+        row = self._db.execute("SELECT value FROM meta WHERE key = 'rules'").fetchone()
+        return row[0] if row else None
+
+    def note_rules(self, mark: str | None) -> None:
+        """Note which rules the stored labels follow; None: they are to be renewed. Makes no revision."""
+        self._db.execute("DELETE FROM meta WHERE key = 'rules'")
+        if mark is not None:
+            self._db.execute("INSERT INTO meta VALUES ('rules', ?)", (mark,))
+
+    def stored(self, document: int | None = None) -> list[Stored]:
+        """Return labels and validity of the living and the pending versions, of one document or of all."""
+        rows = self._db.execute(
+            f"""SELECT d.id, v.id, d.source, d.path, d.labels, v.valid_from, v.valid_until, v.superseded_by
+                FROM versions v JOIN documents d ON d.id = v.document
+                WHERE (v.died IS NULL OR v.died = 0) {"" if document is None else "AND v.document = ?"}
+                ORDER BY v.id""",
+            () if document is None else (document,),
+        ).fetchall()
+        return [Stored(*row[:4], json.loads(row[4]), Validity(*row[5:])) for row in rows]
+
+    def text_of(self, version: int) -> str:
+        """Return the canonical text of a version."""
+        row = self._db.execute(
+            "SELECT t.body FROM versions v JOIN texts t ON t.id = v.text WHERE v.id = ?", (version,)
+        ).fetchone()
+        return str(row[0])
+
+    def put_labels(self, document: int, labels: Mapping[str, str]) -> None:
+        """Give a document other labels."""
+        _ = self.revision
+        self._db.execute("UPDATE documents SET labels = ? WHERE id = ?", (_json(dict(labels)), document))
+
+    def put_validity(self, version: int, validity: Validity) -> None:
+        """Give a version another validity."""
+        _ = self.revision
+        self._db.execute(
+            "UPDATE versions SET valid_from = ?, valid_until = ?, superseded_by = ? WHERE id = ?",
+            (validity.valid_from, validity.valid_until, validity.superseded_by, version),
+        )
 
     def move_document(self, document: int, file: File, stamp: Stamp, observed_ns: int) -> None:
         """Give a document another path; its versions, passages and vectors stay."""
@@ -160,6 +217,13 @@ class Writer:
         if merged:
             _ = self.revision  # readers that remember the segments must look again
         return merged
+
+    def _believed(self, draft: Draft) -> dict[str, str]:
+        """Return a draft's labels, or none (for the owner only) when the rules changed since it was made."""
+        if draft.rules is None or draft.rules == self.rules:
+            return dict(draft.labels)
+        self.note_rules(None)
+        return {}
 
     def _document(self, draft: Draft, document: int | None) -> int:
         if document is not None:
