@@ -136,7 +136,9 @@ class Writer:
                 ORDER BY v.id""",
             () if document is None else (document,),
         ).fetchall()
-        return [Stored(*row[:4], json.loads(row[4]), Validity(*row[5:])) for row in rows]
+        return [
+            Stored(row[0], row[1], row[2], row[3], json.loads(row[4]), Validity(*row[5:])) for row in rows
+        ]
 
     def text_of(self, version: int) -> str:
         """Return the canonical text of a version."""
