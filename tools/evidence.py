@@ -137,6 +137,10 @@ class Validity:
     valid_until: str | None = None
     superseded_by: str | None = None
 
+    def holds(self, day: str) -> bool:
+        """Tell whether a version holds on a day, given as an ISO 8601 date."""
+        return (self.valid_from or "") <= day and (self.valid_until is None or day <= self.valid_until)
+
 
 ALWAYS_VALID = Validity()
 

@@ -15,9 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .connections import Connections
-from .evidence import Access, Document, Filter, Locator, Passage, Reading, Span, Version
+from .evidence import ALWAYS_VALID, Access, Document, Filter, Locator, Passage, Reading, Span, Version
+from .gate import check_gate
 from .keyword import K1, B, Keyword
-from .rows import OBSERVED, PASSAGE, Row, look_at_files, passage_of, read_documents, read_version, reading_of
+from .rows import (
+    OBSERVED,
+    PASSAGE,
+    Row,
+    look_at_files,
+    moment,
+    passage_of,
+    read_documents,
+    read_version,
+    reading_of,
+)
 from .sight import Sight, active_space, current_revision, look
 from .standing import Standing
 from .texts import Texts
@@ -50,6 +61,15 @@ class Eyes:
     ranking: Ranking = Ranking()
 
 
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """What is visible of a source: documents, passages, and when the newest of them was indexed."""
+
+    documents: int
+    passages: int
+    updated_at: str
+
+
 class Reader:
     """See the corpus under access, filter and revision; what may not be read looks as if it was not there."""
 
@@ -63,6 +83,7 @@ class Reader:
         self._matrix: Matrix | None = None
         self._lock = threading.Lock()
         self._opening = threading.Lock()
+        check_gate(eyes.access, eyes.filter)
         with self._reading() as db:
             self.revision = current_revision(db) if eyes.revision is None else eyes.revision
             self._sight = look(db, eyes.access, eyes.filter, self.revision)
@@ -152,6 +173,24 @@ class Reader:
                 (json.dumps(list(version_of.values())),),
             ).fetchall()
         return [(documents[id], warning) for id, stored in rows for warning in json.loads(stored)]
+
+    def vectors_ready(self, space: str) -> tuple[int, int]:
+        """Return how many of the allowed passages have a vector in a space, and how many there are."""
+        with self._reading() as db:
+            allowed = self._look(db).allowed
+            return self._vectors(db, space).covered(allowed), int(allowed.sum())
+
+    def holdings(self) -> dict[str, Holding]:
+        """Return what is visible of each source that has a visible document."""
+        with self._reading() as db:
+            sight = self._look(db)
+            rows = db.execute(
+                """SELECT d.source, count(*), sum(v.passages), max(v.observed_ns)
+                   FROM versions v JOIN documents d ON d.id = v.document
+                   WHERE v.id IN (SELECT value FROM json_each(?)) GROUP BY d.source""",
+                (json.dumps(list(sight.version_of.values())),),
+            ).fetchall()
+        return {row[0]: Holding(row[1], row[2], moment(row[3])) for row in rows}
 
     def version(self, document: int) -> Version | None:
         """Return the version of a document that this reader sees."""
@@ -254,9 +293,9 @@ class Reader:
     def _read(self, db: sqlite3.Connection, row: Row, document: Document) -> Reading:
         passage = passage_of(row)
         text = self._texts.of(db, passage.span.version)
-        return reading_of(
-            passage, document, text, unpack(row[11], passage.span.version, passage.sentences[0])
-        )
+        units = unpack(row[11], passage.span.version, passage.sentences[0])
+        validity = self._look(db).validity_of.get(document.id, ALWAYS_VALID)
+        return reading_of(passage, document, text, units, validity)
 
     def _siblings(self, db: sqlite3.Connection, id: int) -> range:
         sight = self._look(db)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from .evidence import Document, Passage, Reading, Span, Version
+from .evidence import Document, Passage, Reading, Span, Validity, Version
 from .standing import Observation, Stamp, Standing, standing
 from .units import Unit, joint_locator
 
@@ -33,7 +33,9 @@ def passage_of(row: Row) -> Passage:
     )
 
 
-def reading_of(passage: Passage, document: Document, text: str, units: Sequence[Unit]) -> Reading:
+def reading_of(
+    passage: Passage, document: Document, text: str, units: Sequence[Unit], validity: Validity
+) -> Reading:
     """Return a passage with its texts, cut from the whole text of its version."""
     sentences = tuple(unit.sentence for unit in units)
     return Reading(
@@ -44,6 +46,7 @@ def reading_of(passage: Passage, document: Document, text: str, units: Sequence[
         texts=tuple(text[one.source.start : one.source.end] for one in sentences),
         governing=tuple(tuple(text[span.start : span.end] for span in one.governed_by) for one in sentences),
         locator=joint_locator(unit.locator for unit in units),
+        validity=validity,
     )
 
 

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .evidence import OWNER, Access, Filter
+from .evidence import ALWAYS_VALID, OWNER, Access, Filter, Validity
 from .globs import matcher
+from .succession import Dated, resolve
 
 _VISIBLE = """
-SELECT v.id, v.document, v.first_passage, v.passages, d.source, d.path, d.labels, v.valid_from, v.valid_until
+SELECT v.id, v.document, v.first_passage, v.passages, d.source, d.path, d.labels, v.valid_from, v.valid_until,
+    v.superseded_by
 FROM versions v INDEXED BY {index} JOIN documents d ON d.id = v.document WHERE v.born <= :revision AND {alive}
 """
 _LIVING = _VISIBLE.format(index="versions_alive", alive="v.died IS NULL")
@@ -26,34 +28,39 @@ _REPLACED_SINCE = _VISIBLE.format(
     index="versions_dead", alive="v.died > :revision AND v.died IS NOT NULL AND d.current IS NOT NULL"
 )
 
-Row = tuple[int, int, int, int, str, str, str, str | None, str | None]
+Row = tuple[int, int, int, int, str, str, str, str | None, str | None, str | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Sight:
     """The visible versions at `seen` (the corpus revision when they were looked up).
 
-    `allowed` is indexed by passage id, `version_of` and `passages_of` (the range of passage ids) by document.
+    `allowed` is indexed by passage id, `version_of` and `passages_of` (the range of passage ids) by document;
+    `validity_of` holds the documents that do not always hold, their successors resolved among the visible.
     """
 
     seen: int
     allowed: NDArray[np.bool_]
     version_of: Mapping[int, int]
     passages_of: Mapping[int, range]
+    validity_of: Mapping[int, Validity]
 
 
 def look(db: sqlite3.Connection, access: Access, narrow: Filter, revision: int) -> Sight:
     """Return what `access` sees through the filter at a revision."""
     seen = current_revision(db)
     rows: list[Row] = db.execute(f"{_LIVING} UNION ALL {_REPLACED_SINCE}", {"revision": revision}).fetchall()
-    if access != OWNER or narrow != Filter():
+    if access != OWNER or replace(narrow, valid_at=None) != Filter():
         admits = _admission(access, narrow)
         rows = [row for row in rows if admits(row)]
+    validity_of = _validity(rows)
+    if narrow.valid_at is not None:
+        day = narrow.valid_at.isoformat()
+        rows = [row for row in rows if validity_of.get(row[1], ALWAYS_VALID).holds(day)]
     newest = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'passages'").fetchone()
     ranges = {row[1]: range(row[2], row[2] + row[3]) for row in rows}
-    return Sight(
-        seen, _mask(newest[0] + 1 if newest else 1, ranges), {row[1]: row[0] for row in rows}, ranges
-    )
+    mask = _mask(newest[0] + 1 if newest else 1, ranges)
+    return Sight(seen, mask, {row[1]: row[0] for row in rows}, ranges, validity_of)
 
 
 def current_revision(db: sqlite3.Connection) -> int:
@@ -68,6 +75,14 @@ def active_space(db: sqlite3.Connection) -> str | None:
     return row[0] if row else None
 
 
+def _validity(rows: Sequence[Row]) -> dict[int, Validity]:
+    """Return the validity of the documents that do not always hold."""
+    if not any(row[9] for row in rows):  # nothing to resolve: only the dated ones are looked at
+        rows = [row for row in rows if row[7] or row[8]]
+    found = resolve([Dated(row[1], row[4], row[5], Validity(*row[7:10])) for row in rows])
+    return {document: validity for document, validity in found.items() if validity != ALWAYS_VALID}
+
+
 def _mask(size: int, ranges: Mapping[int, range]) -> NDArray[np.bool_]:
     mask = np.zeros(size, dtype=np.bool_)
     for ids in ranges.values():
@@ -78,17 +93,15 @@ def _mask(size: int, ranges: Mapping[int, range]) -> NDArray[np.bool_]:
 def _admission(access: Access, narrow: Filter) -> Callable[[Row], bool]:
     in_paths = matcher(narrow.paths) if narrow.paths else None
     decided: dict[str, bool] = {}
-    day = narrow.valid_at.isoformat() if narrow.valid_at else None
 
     def admits(row: Row) -> bool:
-        _, _, _, _, source, path, labels, valid_from, valid_until = row
+        source, path, labels = row[4:7]
         if labels not in decided:
             decided[labels] = _labels_admit(json.loads(labels), access, narrow)
         return (
             decided[labels]
             and (not narrow.sources or source in narrow.sources)
             and (in_paths is None or in_paths(path))
-            and (day is None or ((valid_from or "") <= day and (valid_until is None or day <= valid_until)))
         )
 
     return admits
