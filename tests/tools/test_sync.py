@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from quaere.tools import plan
 from quaere.tools.analyze import terms
 from quaere.tools.corpus import Corpus
 from quaere.tools.embed import open_encoder
@@ -229,6 +230,37 @@ def test_a_missing_root_deletes_nothing(corpus, docs):
     docs.rmdir()
     docs.with_name("away").rename(docs)
     assert sync(corpus).unchanged == 3
+
+
+def test_a_folder_that_goes_away_while_it_is_read_keeps_its_documents(corpus, docs):
+    add(corpus, docs)
+    for name in ("badge.md", "delivery.md", "plain.txt"):
+        (docs / name).write_text("# Other\n\nOther words.\n")
+
+    def take_away(stage, done, total, detail):
+        if docs.exists():
+            docs.rename(docs.with_name("away"))
+
+    report = sync(corpus, progress=take_away)
+    assert (report.changed, report.pending, report.failed, report.deleted) == (1, 2, 0, 0)
+    assert report.missing == ("docs",)
+    assert any("went away while it was read" in warning for warning in report.warnings)
+    assert corpus.counts().documents == 3
+    docs.with_name("away").rename(docs)
+    assert (sync(corpus).changed, corpus.failures("docs")) == (2, {})
+
+
+def test_a_folder_that_goes_away_during_the_walk_deletes_nothing(corpus, docs, monkeypatch):
+    add(corpus, docs)
+    walk = plan.scan
+
+    def walk_then_lose(*given):
+        docs.rename(docs.with_name("away"))
+        docs.mkdir()
+        return walk(docs, *given[1:])
+
+    monkeypatch.setattr(plan, "scan", walk_then_lose)
+    assert (sync(corpus).deleted, corpus.counts().documents) == (0, 3)
 
 
 def test_a_folder_that_was_emptied_is_emptied_here_too(corpus, docs):

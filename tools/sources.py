@@ -1,0 +1,45 @@
+"""Register a folder or a file as a source: each place on disk belongs to one source at most."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from .corpus import Corpus, Source
+from .errors import UsageError
+from .scan import shown
+
+
+def add_source(corpus: Corpus, location: str) -> Source:
+    """Register a folder or a file by its path (`~` is the home folder); the same one again is returned.
+
+    UsageError when it is not there or lies inside, or around, a source that was added before.
+    """
+    root = Path(os.path.abspath(os.path.expanduser(location)))
+    if not root.exists():
+        raise UsageError(f"{shown(str(root))} is not there; give a folder or a file that exists")
+    for source in corpus.sources():
+        if os.path.realpath(source.root) == os.path.realpath(root):
+            return source
+        _refuse_overlap(root, source)
+    if corpus.folder.resolve() in (root.resolve(), *root.resolve().parents):
+        raise UsageError(f"{shown(str(root))} is quaere's own folder; add the folder that holds your files")
+    name = _free_name(root, {source.id for source in corpus.sources()})
+    with corpus.write() as writer:
+        writer.put_source(name, os.fsencode(root), root.stat().st_ino)
+    return next(source for source in corpus.sources() if source.id == name)
+
+
+def _refuse_overlap(root: Path, source: Source) -> None:
+    inner, outer = root.resolve(), source.root.resolve()
+    name, here, there = source.id, shown(str(root)), shown(str(source.root))
+    if outer in inner.parents:
+        raise UsageError(f"{here} lies in source {name!r} ({there}); run `quaere sync` to index it")
+    if inner in outer.parents:
+        raise UsageError(f"{here} holds source {name!r} ({there}); add the other folders in it one by one")
+
+
+def _free_name(root: Path, taken: set[str]) -> str:
+    name = shown(root.name) or "root"
+    names = [name, *(f"{name}-{n}" for n in range(2, len(taken) + 3))]
+    return next(one for one in names if one not in taken)
