@@ -22,6 +22,9 @@ FORMAT = 2
 
 BUSY_SECONDS = 5.0
 
+CACHE_KIB = 16_000
+"""Memory of a connection for pages of the file; SQLite's own 2 MB are few for a large index."""
+
 TABLES = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE revisions(id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL);
@@ -208,6 +211,7 @@ def _open(uri: str, busy_seconds: float) -> sqlite3.Connection:
     try:
         db.execute("PRAGMA trusted_schema = OFF")
         db.execute("PRAGMA synchronous = NORMAL")
+        db.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
         db.execute("SELECT value FROM meta WHERE key = 'workspace'").fetchone()
         db.execute("SELECT max(id) FROM revisions").fetchone()
     except BaseException:
