@@ -13,6 +13,18 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic.fields import FieldInfo
 
 from ..tools.errors import SettingsError
+from ..tools.evidence import Access
+from ..tools.rulebook import Rulebook
+from .access_settings import (
+    TABLES,
+    GroupSettings,
+    PersonSettings,
+    RuleSettings,
+    access_of,
+    check_tables,
+    refuse_table,
+    rulebook_of,
+)
 
 FILE = "quaere.toml"
 PREFIX = "QUAERE_"
@@ -102,12 +114,24 @@ class BudgetSettings(_Section):
 
 
 class Settings(_Section):
-    """All settings, by section."""
+    """All settings: sections of single keys, and the tables that say who may read what."""
 
     encoder: EncoderSettings = EncoderSettings()
     search: SearchSettings = SearchSettings()
     corpus: CorpusSettings = CorpusSettings()
     budget: BudgetSettings = BudgetSettings()
+    rules: tuple[RuleSettings, ...] = ()
+    people: dict[str, PersonSettings] = Field(default_factory=dict)
+    groups: dict[str, GroupSettings] = Field(default_factory=dict)
+
+    @property
+    def rulebook(self) -> Rulebook:
+        """Return the rules as the index takes them."""
+        return rulebook_of(self.rules)
+
+    def access_of(self, name: str) -> Access:
+        """Return what somebody may read; UsageError when nobody is named so."""
+        return access_of(name, self.people, self.groups)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,21 +157,25 @@ class Setting:
 def load_settings(folder: Path, environ: Mapping[str, str], overrides: Mapping[str, object]) -> Settings:
     """Return the settings of a workspace; SettingsError names the key, the value and the way out.
 
-    `overrides` are flags by dotted key, such as {"budget.steps": 12}.
+    `overrides` are flags by dotted key, such as {"budget.steps": 12}. Tables are read from the file alone.
     """
     given: dict[str, _Given] = {}
+    written = _read_file(folder / FILE)
+    tables = {name: written.pop(name) for name in TABLES if name in written}
     for origin, values in (
-        (FILE, _from_file(folder / FILE)),
+        (FILE, _flat(written)),
         ("environment", _from_environment(environ)),
         ("flags", overrides),
     ):
         given |= {key: _Given(_known(key, origin), origin, value) for key, value in values.items()}
-    return _validated(given)
+    return _validated(given, tables)
 
 
 def known_settings() -> Iterator[Setting]:
     """Yield every setting, section by section."""
     for name, whole in Settings.model_fields.items():
+        if name in TABLES:
+            continue
         section = whole.annotation
         assert isinstance(section, type)
         assert issubclass(section, BaseModel)
@@ -162,25 +190,33 @@ class _Given:
     value: object
 
 
-def _validated(given: Mapping[str, _Given]) -> Settings:
+def _validated(given: Mapping[str, _Given], tables: Mapping[str, object]) -> Settings:
     values: dict[str, dict[str, object]] = {}
     for key, one in given.items():
         section, _, name = key.partition(".")
         values.setdefault(section, {})[name] = one.value
     try:
-        return Settings.model_validate(values)
+        settings = Settings.model_validate({**values, **tables})
     except ValidationError as error:
-        place = error.errors(include_url=False)[0]["loc"]
+        first = error.errors(include_url=False)[0]
+        place = first["loc"]
+        if place[0] in TABLES:
+            raise refuse_table(first, FILE) from error
         wrong = given[".".join(str(part) for part in place[:2])]
         key = _spelled(wrong.setting, wrong.origin)
         message = f"{wrong.origin}: {key} = {wrong.value!r} is refused; give {wrong.setting.allowed}"
         raise SettingsError(message) from error
-
-
-def _from_file(path: Path) -> dict[str, object]:
-    """Return the file's values by dotted key; none when there is no file."""
     try:
-        data = tomllib.loads(path.read_text("utf-8-sig"))
+        check_tables(settings.rules, settings.people, settings.groups)
+    except SettingsError as error:
+        raise SettingsError(f"{FILE}: {error}") from error
+    return settings
+
+
+def _read_file(path: Path) -> dict[str, object]:
+    """Return what the file holds; nothing when there is no file."""
+    try:
+        return tomllib.loads(path.read_text("utf-8-sig"))
     except FileNotFoundError:
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -188,6 +224,10 @@ def _from_file(path: Path) -> dict[str, object]:
     except OSError as error:
         way_out = "correct it or move it away"
         raise SettingsError(f"{path.name} cannot be read: {error.strerror}; {way_out}") from error
+
+
+def _flat(data: Mapping[str, object]) -> dict[str, object]:
+    """Return the values of sections by dotted key."""
     flat: dict[str, object] = {}
     for section, content in data.items():
         inner = content if isinstance(content, dict) else None
@@ -209,11 +249,16 @@ def _known(key: str, origin: str) -> Setting:
     settings = {one.key: one for one in known_settings()}
     if key in settings:
         return settings[key]
+    section = key.partition(".")[0]
+    if section in TABLES:
+        raise SettingsError(f"{origin}: {section!r} are tables; write {TABLES[section][0]} in {FILE}")
     if key in Settings.model_fields:
         example = next(one for one in settings if one.startswith(f"{key}."))
         raise SettingsError(f"{origin}: {key!r} is a section, not a setting; set its keys, such as {example}")
     written = f"{PREFIX}{key.replace('.', '_').upper()}" if origin == "environment" else key
-    raise SettingsError(f"{origin}: unknown key {written!r}; {_hint(written, origin)}")
+    table = difflib.get_close_matches(section, TABLES, 1, 0.75)
+    hint = f"did you mean {TABLES[table[0]][0]}?" if table and origin == FILE else _hint(written, origin)
+    raise SettingsError(f"{origin}: unknown key {written!r}; {hint}")
 
 
 def _hint(written: str, origin: str) -> str:

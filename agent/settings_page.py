@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from itertools import groupby
 
+from .access_settings import ALLOWED, table_fields
 from .settings import OTHER_VARIABLES, Setting, known_settings
 
 INTRODUCTION = """\
@@ -43,11 +45,49 @@ SECTION = """
 """
 
 
+WHO_READS_WHAT = """
+## Who may read what
+
+Three kinds of tables stand in `quaere.toml` alone; no flag and no variable gives them:
+
+```toml
+[[rules]]
+labels = {class = "open"}
+
+[[rules]]
+source = "handbook"
+path = "hr/**"
+labels = {class = "closed", team = "hr"}
+
+[people.alice]
+groups = ["sales"]
+allowed = {team = ["hr"], class = ["closed"]}
+
+[groups.sales]
+allowed = {class = ["open"]}
+```
+
+Every document gets the labels of all rules that fit its source and path. `quaere ask --as alice` then reads
+the documents whose labels are all allowed: each key must be there, with the document's value. A document
+without labels is read by the owner alone. A changed rule holds from the next question on, without a sync.
+A rule that fits no source or no document is told by the next sync.
+"""
+
+ACCESS_TABLE = """
+### {written}
+
+{purpose}
+
+| key | allowed | meaning |
+|---|---|---|
+"""
+
+
 def page() -> str:
     """Return the page: how settings are given, a table for each section, the other variables."""
     sections = groupby(known_settings(), lambda one: one.key.partition(".")[0])
     tables = [_table(name, list(members)) for name, members in sections]
-    return "".join([INTRODUCTION, *tables, _other_variables()])
+    return "".join([INTRODUCTION, *tables, WHO_READS_WHAT, *_access_tables(), _other_variables()])
 
 
 def _table(name: str, settings: list[Setting]) -> str:
@@ -59,6 +99,13 @@ def _row(setting: Setting) -> str:
     default = setting.field.default
     written = "unset" if default is None else f"`{json.dumps(default)}`"
     return f"| `{setting.key}` | {written} | {setting.allowed} | {setting.field.description} |\n"
+
+
+def _access_tables() -> Iterator[str]:
+    for written, record, fields in table_fields():
+        purpose = (record.__doc__ or "").strip()
+        rows = (f"| `{key}` | {ALLOWED[key]} | {field.description} |\n" for key, field in fields.items())
+        yield ACCESS_TABLE.format(written=written, purpose=purpose) + "".join(rows)
 
 
 def _other_variables() -> str:
