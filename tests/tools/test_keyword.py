@@ -181,3 +181,37 @@ def test_the_methods_of_the_parent_class_work() -> None:
     assert isinstance(keyword, BM25Okapi)
     assert keyword.get_batch_scores(["z"], [1])[0] > 0
     assert keyword.get_top_n(["z"], ["first", "third"], n=1) == ["third"]
+
+
+def skewed(seed: int) -> tuple[Shelf, list[str]]:
+    """Return 600 passages in which some words stand nearly everywhere, and the rare words."""
+    chance = np.random.default_rng(seed)
+    rare = [f"rare{i}" for i in range(60)]
+    made = [
+        [
+            *chance.choice(WORDS[:4], int(chance.integers(1, 12))),
+            *chance.choice(rare, int(chance.integers(0, 2))),
+        ]
+        for _ in range(600)
+    ]
+    return shelf([made[at : at + 20] for at in range(0, 600, 20)]), rare
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**16), k=st.integers(1, 12), data=st.data())
+def test_stopping_early_finds_what_adding_everything_up_finds(seed: int, k: int, data: st.DataObject) -> None:
+    index, rare = skewed(seed)
+    query = data.draw(st.lists(st.sampled_from([*WORDS[:4], *rare]), min_size=1, max_size=8))
+    hidden = data.draw(st.sets(st.integers(1, 600), max_size=200))
+    keyword = Keyword(index.db, index.mask(set(index.passages) - hidden))
+    scores = np.zeros(len(index.passages) + 1)
+    scores[sorted(set(index.passages) - hidden)] = keyword.get_scores(query)
+    order = np.lexsort((np.arange(len(scores)), -scores))[:k]
+    assert keyword.search(query, k) == [(int(id), float(scores[id])) for id in order if scores[id] > 0]
+
+
+def test_words_that_stand_everywhere_are_only_looked_up() -> None:
+    index, rare = skewed(1)
+    keyword = Keyword(index.db, index.mask(set(index.passages)))
+    assert keyword.search([*rare[:5], "a", "b"], 3)
+    assert not {"a", "b"} & keyword._weights.keys()
