@@ -7,6 +7,7 @@ from pathlib import Path
 
 from .corpus import Corpus, Source
 from .errors import UsageError
+from .lock import writer_lock
 from .scan import shown
 
 
@@ -18,12 +19,22 @@ def add_source(corpus: Corpus, location: str) -> Source:
     root = Path(os.path.abspath(os.path.expanduser(location)))
     if not root.exists():
         raise UsageError(f"{shown(str(root))} is not there; give a folder or a file that exists")
+    with writer_lock(corpus.folder):
+        return _same(corpus, root) or _register(corpus, root)
+
+
+def _same(corpus: Corpus, root: Path) -> Source | None:
+    """Return the source that a place already is; UsageError where it lies in one or around one."""
     for source in corpus.sources():
         if os.path.realpath(source.root) == os.path.realpath(root):
             return source
         _refuse_overlap(root, source)
     if corpus.folder.resolve() in (root.resolve(), *root.resolve().parents):
         raise UsageError(f"{shown(str(root))} is quaere's own folder; add the folder that holds your files")
+    return None
+
+
+def _register(corpus: Corpus, root: Path) -> Source:
     name = _free_name(root, {source.id for source in corpus.sources()})
     with corpus.write() as writer:
         writer.put_source(name, os.fsencode(root), root.stat().st_ino)

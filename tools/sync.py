@@ -1,7 +1,8 @@
 """Make the corpus equal to its folders: new, changed, renamed and deleted files, and nothing else.
 
 Texts and keyword index come first, a transaction a document; vectors follow in batches. Whatever stops a
-sync, what was committed stays and the next one goes on from there.
+sync, what was committed stays and the next one goes on from there. One sync runs at a time; a second one
+waits for it, and readers for neither.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from .corpus import Corpus, Known, Source
 from .embed import Encoder
 from .errors import UnreadableError, UsageError
 from .index import IndexSettings, Progress, Shaping, draft, encode_missing, observe, shaping
+from .lock import writer_lock
 from .parse import parse, parser_mark
 from .plan import AwayError, Plan, look, plan
 from .relabel import apply_rulebook, renew_document
@@ -59,17 +61,19 @@ def sync_source(
     progress: Progress | None = None,
 ) -> SyncReport:
     """Bring one source up to date, then encode whatever has no vector yet."""
-    sources = [source for source in corpus.sources() if source.id == source_id]
-    if not sources:
-        raise UsageError(f"there is no source {source_id!r}; `quaere sources` lists them")
-    return _sync(_start(corpus, encoder, settings, progress), sources)
+    with writer_lock(corpus.folder):
+        sources = [source for source in corpus.sources() if source.id == source_id]
+        if not sources:
+            raise UsageError(f"there is no source {source_id!r}; `quaere sources` lists them")
+        return _sync(_start(corpus, encoder, settings, progress), sources)
 
 
 def sync_all(
     corpus: Corpus, encoder: Encoder | None, settings: IndexSettings, progress: Progress | None = None
 ) -> SyncReport:
     """Bring every source up to date, then encode whatever has no vector yet."""
-    return _sync(_start(corpus, encoder, settings, progress), corpus.sources())
+    with writer_lock(corpus.folder):
+        return _sync(_start(corpus, encoder, settings, progress), corpus.sources())
 
 
 def _start(

@@ -281,7 +281,7 @@ def test_a_folder_that_cannot_be_entered_keeps_its_documents():
         add(corpus, root / "docs")
         corpus.close()
         (root / "docs/closed").chmod(0)
-        for path in (root, root / ".quaere", root / ".quaere/corpus.db"):
+        for path in (root, root / ".quaere", *(root / ".quaere").iterdir()):
             path.chmod(0o777)
         report = as_nobody(lambda: sync_once(root / ".quaere"))
         (root / "docs/closed").chmod(0o755)
@@ -299,7 +299,7 @@ def test_a_file_without_read_permission_is_a_failure_with_that_reason():
         corpus = Corpus.create(root / ".quaere")
         add_source(corpus, str(root / "docs"))
         corpus.close()
-        for path in (root, root / ".quaere", root / ".quaere/corpus.db"):
+        for path in (root, root / ".quaere", *(root / ".quaere").iterdir()):
             path.chmod(0o777)
         report = as_nobody(lambda: sync_once(root / ".quaere"))
     assert (report.seen, report.new) == (2, 1)
