@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..tools.errors import UsageError
+from .corpus_commands import keeping
 from .edge import run_at_edge, stay_offline
 from .flags import nearest, read_words
+from .loading import load_agent, opened
 from .options import (
-    AddOptions,
     AskOptions,
-    Common,
     DemoOptions,
     GraphOptions,
     Limited,
@@ -25,13 +23,14 @@ from .options import (
     SearchOptions,
     takes,
 )
+from .progress import run_sync
+from .report import tell_report
 from .terminal import emit, emit_json, paper_of, tell
 
 if TYPE_CHECKING:
     from ..graphs.policy import Policy
     from ..tools.answer import Answer
     from ..tools.evidence import Filter
-    from ..tools.sync import SyncReport
     from .assemble import Agent
 
 EXIT_CODES = {
@@ -97,47 +96,7 @@ def root(
     ctx.obj = workspace
 
 
-@app.command(short_help="Index folders or files.")
-@takes(AddOptions)
-def add(given: AddOptions) -> int:
-    """Add folders or files as sources and index them at once.
-
-    Reads Markdown, text, HTML, PDF and DOCX. What cannot be read is listed and tried again by the next
-    sync. Ctrl-C keeps what is done; `quaere sync` goes on from there. Exit code 1 when nothing could be
-    indexed, 0 when some files failed.
-
-    \b
-    Examples:
-      quaere add ~/docs
-      quaere add manual.pdf notes/ --set 'corpus.exclude=["drafts/**"]'
-    """
-    for location in given.locations:
-        if not Path(location).expanduser().exists():
-            raise UsageError(f"there is no file or folder {location}; give one that exists")
-    with opened(given) as agent:
-        reports = []
-        for location in given.locations:
-            reports.append((location, _index(agent, location)))
-            if reports[-1][1].interrupted:
-                break
-    from .report import emit_reports
-
-    return emit_reports(reports, given.as_json)
-
-
-@app.command(short_help="Bring the index up to date.")
-@takes(Common)
-def sync(given: Common) -> int:
-    """Make the index equal to the sources as they are now.
-
-    Only what is new, changed or gone is touched. Prints counts that add up and one line for each file that
-    could not be read. Exit code 1 when nothing could be indexed, 0 when some files failed.
-    """
-    with opened(given) as agent:
-        report = _index(agent, None)
-    from .report import emit_reports
-
-    return emit_reports([("", report)], given.as_json)
+app.registered_commands += keeping.registered_commands
 
 
 @app.command(short_help="Show what is found for a query, and why.")
@@ -181,12 +140,10 @@ def ask(given: AskOptions) -> int:
       cat question.txt | quaere ask -
       cat error.log | quaere ask "What should be done about this?" -
     """
-    from .report import tell_report
-
     question = _question(given.words)
     with opened(given, preload=True) as agent:
         if given.sync:
-            tell_report(_index(agent, None))
+            tell_report(run_sync(agent))
         answer = _answer(agent, question, given)
     if given.as_json:
         emit_json(answer.to_json())
@@ -214,30 +171,11 @@ def chat(given: Limited) -> int:
 @takes(GraphOptions)
 def graph(given: GraphOptions) -> int:
     """Print the graph of a run as a Mermaid drawing."""
-    from .loading import load_agent
-
     drawing = load_agent(preload=True).drawing()
     if given.as_json:
         emit_json({"mermaid": drawing})
     else:
         emit(drawing.rstrip("\n") + "\n")
-    return 0
-
-
-@app.command(short_help="List the sources.")
-@takes(Common)
-def sources(given: Common) -> int:
-    """List the sources: what they hold and which files could not be read."""
-    from .report import failures_json
-
-    with opened(given) as agent:
-        found = agent.sources()
-    if given.as_json:
-        emit_json({"sources": [{**asdict(one), "failures": failures_json(one.failures)} for one in found]})
-    else:
-        from .show import show_sources
-
-        emit(show_sources(found, paper_of(sys.stdout)))
     return 0
 
 
@@ -252,15 +190,6 @@ def demo(given: DemoOptions) -> int:
     from .demo import run_demo
 
     return run_demo(given.folder, given.as_json)
-
-
-@contextmanager
-def opened(given: Common, preload: bool = False) -> Iterator[Agent]:
-    """Open the agent of a workspace; `preload` loads what answering needs at once."""
-    from .loading import load_agent
-
-    with load_agent(preload).open(given.workspace or Path("."), overrides=given.overrides) as agent:
-        yield agent
 
 
 def narrowing(given: Narrowed, agent: Agent) -> Filter:
@@ -286,14 +215,6 @@ def _question(words: Sequence[str]) -> str:
             "and add longer texts as a source"
         )
     return question
-
-
-def _index(agent: Agent, location: str | None) -> SyncReport:
-    """Add a location, or sync everything, under a progress bar."""
-    from .progress import showing_progress
-
-    with showing_progress() as progress:
-        return agent.sync(progress) if location is None else agent.add(location, progress)
 
 
 def _answer(agent: Agent, question: str, given: AskOptions) -> Answer:

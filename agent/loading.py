@@ -5,10 +5,12 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .assemble import Agent
+    from .options import Common
 
 
 def load_agent(preload: bool = False) -> type[Agent]:
@@ -19,6 +21,13 @@ def load_agent(preload: bool = False) -> type[Agent]:
         if preload:
             from . import run  # noqa: F401  (loaded here, where the collector pauses)
     return Agent
+
+
+@contextmanager
+def opened(given: Common, preload: bool = False) -> Iterator[Agent]:
+    """Open the agent of a workspace; `preload` loads what answering needs at once."""
+    with load_agent(preload).open(given.workspace or Path("."), overrides=given.overrides) as agent:
+        yield agent
 
 
 @contextmanager

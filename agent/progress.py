@@ -15,9 +15,17 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
     from ..tools.index import Progress
+    from ..tools.sync import SyncReport
+    from .assemble import Agent
 
 STAGES = {"read": "reading", "encode": "encoding"}
 LONGEST_DETAIL = 40
+
+
+def run_sync(agent: Agent, location: str | None = None) -> SyncReport:
+    """Add a location, or sync everything, under a progress bar."""
+    with showing_progress() as progress:
+        return agent.sync(progress) if location is None else agent.add(location, progress)
 
 
 @contextmanager
