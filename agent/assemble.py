@@ -8,6 +8,7 @@ import os
 import threading
 from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -17,9 +18,12 @@ from ..graphs.policy import Turn
 from ..tools.corpus import DATABASE, Corpus, SourceSummary
 from ..tools.errors import UsageError
 from ..tools.evidence import NO_FILTER, OWNER, Access, Filter
+from ..tools.gate import check_gate
 from ..tools.index import IndexSettings, Progress
 from ..tools.reader import Ranking, Reader
 from .asking import Question, Seat
+from .permissions import Permissions, idle_rules, visible_sources
+from .remembered import readable_turns
 from .settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -37,10 +41,12 @@ T = TypeVar("T")
 class Agent:
     """Answer questions from the sources of one workspace, as one principal."""
 
-    def __init__(self, folder: Path, access: Access, settings: Settings) -> None:
+    def __init__(self, folder: Path, access: Access | str, settings: Settings) -> None:
         self.folder = folder
-        self.access = access
         self.settings = settings
+        self._permissions = Permissions(folder)
+        self._principal = access
+        check_gate(self.access, NO_FILTER)
         self._corpus: Corpus | None = None
         self._loop = _LoopThread()
         self._opening = threading.Lock()
@@ -50,11 +56,16 @@ class Agent:
 
     @classmethod
     def open(
-        cls, path: str | Path = ".", *, access: Access = OWNER, overrides: Mapping[str, object] | None = None
+        cls,
+        path: str | Path = ".",
+        *,
+        access: Access | str = OWNER,
+        overrides: Mapping[str, object] | None = None,
     ) -> Self:
         """Open the workspace at a folder or above it; UsageError when the folder is not there.
 
-        A folder without an index opens as an empty collection; `add` makes the index.
+        `access` may be the name of somebody in quaere.toml, whose rights then are those the file gives at
+        each question. A folder without an index opens as an empty collection; `add` makes the index.
         """
         start = Path(path).expanduser().absolute()
         if not start.is_dir():
@@ -62,21 +73,45 @@ class Agent:
         folder = find_workspace(start)
         return cls(folder, access, load_settings(folder, os.environ, overrides or {}))
 
+    @property
+    def access(self) -> Access:
+        """Return who asks and what that principal may read now."""
+        if isinstance(self._principal, str):
+            return self.access_of(self._principal)
+        return self._principal
+
+    def access_of(self, name: str) -> Access:
+        """Return what somebody in quaere.toml may read now; UsageError when nobody is named so."""
+        return self._permissions.access_of(name)
+
     def add(self, location: str | Path, progress: Progress | None = None) -> SyncReport:
         """Add a folder or a file as a source and index it at once."""
         from ..tools.sync import add_source, sync_source
 
+        self._refuse_guests("add sources")
         if not Path(location).expanduser().exists():
             raise UsageError(f"there is no file or folder {location}; give one that exists")
         corpus = self._corpus = self._corpus or Corpus.create(self.folder / WORKSPACE)
         source = add_source(corpus, str(location))
-        return sync_source(corpus, source.id, self.encoder, self._index_settings, progress)
+        return self._warned(sync_source(corpus, source.id, self.encoder, self._index_settings, progress))
 
     def sync(self, progress: Progress | None = None) -> SyncReport:
         """Make the index equal to the sources as they are now."""
         from ..tools.sync import sync_all
 
-        return sync_all(self.corpus, self.encoder, self._index_settings, progress)
+        self._refuse_guests("sync")
+        return self._warned(sync_all(self.corpus, self.encoder, self._index_settings, progress))
+
+    def _refuse_guests(self, act: str) -> None:
+        """Raise UsageError for everybody but the owner: reports of writing name every file."""
+        principal = self.access
+        if not principal.is_owner:
+            raise UsageError(f"{principal.principal} may ask but not {act}; that is for the owner")
+
+    def _warned(self, report: SyncReport) -> SyncReport:
+        """Return the report with a warning for each rule that fits nothing."""
+        idle = tuple(idle_rules(self._permissions.rulebook, self.corpus))
+        return replace(report, warnings=(*report.warnings, *idle))
 
     def ask(
         self,
@@ -128,21 +163,28 @@ class Agent:
     async def _run(self, question: Question) -> Answer:
         from .run import run_graph
 
-        encoder = await asyncio.to_thread(lambda: self.encoder)
-        reader = await asyncio.to_thread(self._reader, question.filter)
-        seat = Seat(self.corpus_or_empty, reader, encoder, self.access)
-        return await run_graph(question, seat, self.budget_for(question))
+        seat = await asyncio.to_thread(self._seat, question.filter)
+        turns = await asyncio.to_thread(readable_turns, question.history, seat.reader, seat.access.is_owner)
+        return await run_graph(replace(question, history=turns), seat, self.budget_for(question))
 
     def search(self, query: str, *, filter: Filter = NO_FILTER, k: int = 10) -> Search:
         """Return both rankings of a query and their fusion."""
         from .retrieve import retrieve
 
-        seat = Seat(self.corpus_or_empty, self._reader(filter), self.encoder, self.access)
-        return retrieve(seat, query, k, self.settings)
+        return retrieve(self._seat(filter), query, k, self.settings)
 
     def sources(self) -> list[SourceSummary]:
-        """Return what each source holds."""
-        return self._corpus.overview() if self._corpus else []
+        """Return what each source holds that the principal may read."""
+        if self._corpus is None:
+            return []
+        access, found = self.access, self._corpus.overview()
+        if access.is_owner:
+            return found
+        holdings = self._reader(access, NO_FILTER).holdings()
+        rulebook = self._permissions.rulebook
+        return visible_sources(
+            found, holdings, lambda source, path: access.may_read(rulebook.given(source, path).labels)
+        )
 
     @staticmethod
     def drawing() -> str:
@@ -177,11 +219,16 @@ class Agent:
                 self._opened = (open_encoder(settings.model, settings.threads),)
             return self._opened[0]
 
-    def _reader(self, filter: Filter) -> Reader:
+    def _seat(self, filter: Filter) -> Seat:
+        access = self.access
+        return Seat(self.corpus_or_empty, self._reader(access, filter), self.encoder, access)
+
+    def _reader(self, access: Access, filter: Filter) -> Reader:
         search = self.settings.search
         space = self.encoder.fingerprint if self.encoder else None
         ranking = Ranking(search.k1, search.b, space)
-        return self.corpus_or_empty.reader(self.access, filter, ranking=ranking)
+        self._permissions.apply(self.corpus_or_empty, access)
+        return self.corpus_or_empty.reader(access, filter, ranking=ranking)
 
     @property
     def _index_settings(self) -> IndexSettings:
@@ -191,6 +238,7 @@ class Agent:
             exclude=tuple(corpus.exclude),
             max_file_bytes=int(corpus.max_file_mb * 1_000_000),
             passage_tokens=corpus.passage_tokens,
+            rulebook=self._permissions.rulebook,
         )
 
     def budget_for(self, question: Question) -> Budget:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..graphs.ports import Frequencies, Standing
-from ..tools.corpus import Corpus
 from ..tools.embed import Encoder
 from ..tools.evidence import Locator, Reading, Span
 from ..tools.plain import plain
@@ -24,8 +23,7 @@ EMPTY = "the collection holds no text to search; add some with `quaere add FOLDE
 class CorpusLibrary:
     """Read the corpus for one run, in worker threads; vectors of sentences are computed once a run."""
 
-    def __init__(self, corpus: Corpus, reader: Reader, encoder: Encoder | None) -> None:
-        self._corpus = corpus
+    def __init__(self, reader: Reader, encoder: Encoder | None) -> None:
         self._reader = reader
         self._encoder = encoder
         self._sentences: dict[int, NDArray[np.float32]] = {}
@@ -94,7 +92,7 @@ class CorpusLibrary:
             return (EMPTY,)
         if self._encoder is None:
             return ("no encoder is installed: found by keywords only",)
-        ready, total = self._corpus.vectors_ready(self._encoder.fingerprint)
+        ready, total = self._reader.vectors_ready(self._encoder.fingerprint)
         return () if ready == total else (f"vectors {ready * 100 // total} % ready: run `quaere sync`",)
 
 

@@ -48,11 +48,40 @@ class Common:
         """Return the settings given as flags, by dotted key."""
         return dict(read_setting(text) for text in self.settings)
 
+    @property
+    def principal(self) -> str:
+        """Return who asks."""
+        return "owner"
+
+
+Person = Annotated[
+    str,
+    typer.Option(
+        "--as",
+        metavar="NAME",
+        help="Ask as somebody named in quaere.toml, who sees what the rules allow.  [default: the owner]",
+        show_default=False,
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourcesOptions(Common):
+    """What `sources` takes."""
+
+    person: Person = "owner"
+
+    @property
+    def principal(self) -> str:
+        """Return who asks."""
+        return self.person
+
 
 @dataclass(frozen=True, kw_only=True)
 class Narrowed(Common):
     """Options of the commands that search."""
 
+    person: Person = "owner"
     sources: Annotated[
         list[str],
         typer.Option(
@@ -69,6 +98,23 @@ class Narrowed(Common):
             help="Search only documents whose path fits, as in `**/*.md`; repeatable.",
         ),
     ] = field(default_factory=list)
+    labels: Annotated[
+        list[str],
+        typer.Option(
+            "--label",
+            metavar="KEY=VALUE",
+            help="Search only documents with this label; repeatable: one of the values of every key.",
+        ),
+    ] = field(default_factory=list)
+    as_of: Annotated[
+        str | None,
+        typer.Option("--as-of", metavar="DATE", help="Search what held on a day, such as 2024-01-31."),
+    ] = None
+
+    @property
+    def principal(self) -> str:
+        """Return who asks."""
+        return self.person
 
 
 @dataclass(frozen=True, kw_only=True)

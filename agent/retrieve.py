@@ -20,7 +20,7 @@ def retrieve(seat: Seat, query: str, k: int, settings: Settings) -> Search:
     fused = fuse({name: list(scores) for name, scores in found.items()}, k=settings.search.fusion_k)[:k]
     readings = seat.reader.readings([item.id for item in fused])
     hits = tuple(_hit(item, found, readings[item.id]) for item in fused if item.id in readings)
-    notes = CorpusLibrary(seat.corpus, seat.reader, seat.encoder).corpus_notes()
+    notes = CorpusLibrary(seat.reader, seat.encoder).corpus_notes()
     return Search(query, hits, notes, seat.reader.revision)
 
 

@@ -25,7 +25,7 @@ async def run_graph(question: Question, seat: Seat, budget: Budget) -> Answer:
     """Answer one question by the graph under its budget."""
     clock = MachineClock()
     tools = Toolbox(search_tools.build_tools(search_tools.Seat(seat.reader, seat.encoder)))
-    ports = Ports(tools, CorpusLibrary(seat.corpus, seat.reader, seat.encoder), clock)
+    ports = Ports(tools, CorpusLibrary(seat.reader, seat.encoder), clock)
     run = Run(
         ports=ports,
         policy=question.policy or rules,

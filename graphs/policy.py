@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
-from ..tools.evidence import ClaimKind, Feature, Reading, Verdict
+from ..tools.evidence import ClaimKind, Feature, Reading, Span, Verdict
 from .ports import Arguments, ToolCard
 
 RouteKind = Literal["none", "one", "iterative"]
@@ -34,12 +34,16 @@ class Decision(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """An earlier question of the conversation with what it was resolved to and how it ended."""
+    """An earlier question of the conversation with what it was resolved to and how it ended.
+
+    `spans` are the places that its claims cite; a turn is checked against them before it is used again.
+    """
 
     question: str
     standalone: str
     status: str
     claims: tuple[str, ...] = ()
+    spans: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

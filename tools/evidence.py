@@ -97,12 +97,26 @@ class Locator:
 
 
 @dataclass(frozen=True, slots=True)
+class Scope:
+    """What a block stands in where no heading says so: a definition of code, a member of a record.
+
+    [start, end) is the signature or key that governs the block; a `name` makes it part of the heading path.
+    """
+
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
     """One structural unit of a canonical text, as a parser saw it.
 
     `level` is 1..6 for headings and the nesting depth (from 1) for list items, else 0. Blocks of one list,
     one table or one code listing share a `group` number (from 1); 0 means alone. `page` counts from 1.
-    `element` names the place in a format without offsets: an HTML path or a DOCX paragraph or cell.
+    `element` names the place as the format counts it: an HTML path, a DOCX paragraph or cell, a row, a
+    record. `within` are the scopes of a format that nests without headings, outermost first; `line` is the
+    line (from 1) a block begins on in a file that is read by lines.
     """
 
     kind: BlockKind
@@ -112,6 +126,8 @@ class Block:
     group: int = 0
     page: int | None = None
     element: str | None = None
+    within: tuple[Scope, ...] = ()
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
