@@ -8,8 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
-from pydantic_core import ErrorDetails
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    ValidationError,
+)
 
 from ..tools.errors import SettingsError, UsageError
 from ..tools.evidence import OWNER, Access, Validity
@@ -96,8 +103,9 @@ ALLOWED = {
 """What the value of each key of a table may be, in words."""
 
 
-def refuse_table(error: ErrorDetails, file: str) -> SettingsError:
+def refuse_table(refused: ValidationError, file: str) -> SettingsError:
     """Return the refusal of what pydantic met first in a table: where it stands and what belongs there."""
+    error = refused.errors(include_url=False)[0]
     table, *inner = error["loc"]
     written, record = TABLES[str(table)]
     if not inner or (table != "rules" and len(inner) == 1):

@@ -86,10 +86,10 @@ class Chat:
 
     def _answer(self, question: str) -> None:
         from .asking import Question
+        from .remembered import turn_of
 
         answer = self.agent.answer(Question(question, tuple(self.turns), self.filter, policy=self.policy))
-        claims = tuple(claim.text for claim in answer.claims)
-        self.turns.append(Turn(question, answer.question, answer.status, claims))
+        self.turns.append(turn_of(question, answer))
         if self.as_json:
             emit_json(answer.to_json(), indent=None)
             return

@@ -12,14 +12,14 @@ import typer
 from ..tools.errors import UsageError
 from .corpus_commands import keeping
 from .edge import run_at_edge, stay_offline
-from .flags import nearest, read_words
+from .flags import read_words
 from .loading import load_agent, opened
+from .narrowing import narrowing
 from .options import (
     AskOptions,
     DemoOptions,
     GraphOptions,
     Limited,
-    Narrowed,
     SearchOptions,
     takes,
 )
@@ -30,7 +30,6 @@ from .terminal import emit, emit_json, paper_of, tell
 if TYPE_CHECKING:
     from ..graphs.policy import Policy
     from ..tools.answer import Answer
-    from ..tools.evidence import Filter
     from .assemble import Agent
 
 EXIT_CODES = {
@@ -190,18 +189,6 @@ def demo(given: DemoOptions) -> int:
     from .demo import run_demo
 
     return run_demo(given.folder, given.as_json)
-
-
-def narrowing(given: Narrowed, agent: Agent) -> Filter:
-    """Return the filter of --source and --path; UsageError when there is no such source."""
-    from ..tools.evidence import Filter
-
-    if given.sources:
-        known = [source.id for source in agent.sources()]
-        for name in given.sources:
-            if name not in known:
-                raise UsageError(f"there is no source {name!r}{nearest(name, known)}")
-    return Filter(sources=tuple(given.sources), paths=tuple(given.paths))
 
 
 def _question(words: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ import typer
 
 from ..tools.errors import UsageError
 from .loading import opened
-from .options import AddOptions, Common, takes
+from .options import AddOptions, Common, SourcesOptions, takes
 from .progress import run_sync
 from .report import emit_reports, failures_json
 from .show import show_sources
@@ -59,8 +59,8 @@ def sync(given: Common) -> int:
 
 
 @keeping.command(short_help="List the sources.")
-@takes(Common)
-def sources(given: Common) -> int:
+@takes(SourcesOptions)
+def sources(given: SourcesOptions) -> int:
     """List the sources: what they hold and which files could not be read."""
     with opened(given) as agent:
         found = agent.sources()

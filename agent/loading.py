@@ -26,7 +26,8 @@ def load_agent(preload: bool = False) -> type[Agent]:
 @contextmanager
 def opened(given: Common, preload: bool = False) -> Iterator[Agent]:
     """Open the agent of a workspace; `preload` loads what answering needs at once."""
-    with load_agent(preload).open(given.workspace or Path("."), overrides=given.overrides) as agent:
+    folder = given.workspace or Path(".")
+    with load_agent(preload).open(folder, access=given.principal, overrides=given.overrides) as agent:
         yield agent
 
 

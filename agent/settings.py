@@ -198,10 +198,9 @@ def _validated(given: Mapping[str, _Given], tables: Mapping[str, object]) -> Set
     try:
         settings = Settings.model_validate({**values, **tables})
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = first["loc"]
+        place = error.errors(include_url=False)[0]["loc"]
         if place[0] in TABLES:
-            raise refuse_table(first, FILE) from error
+            raise refuse_table(error, FILE) from error
         wrong = given[".".join(str(part) for part in place[:2])]
         key = _spelled(wrong.setting, wrong.origin)
         message = f"{wrong.origin}: {key} = {wrong.value!r} is refused; give {wrong.setting.allowed}"
