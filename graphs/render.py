@@ -50,6 +50,8 @@ async def _claims(state: RunState, run: Run, path: str) -> tuple[Claim, ...]:
     kept = [_claim(draft) for draft in state["drafts"] if draft["verdict"] == "supported"]
     kept = [claim for claim in kept if all(_readable(cite, held) for cite in claim.cites)]
     noted = await add_footnotes(kept, held, run, f"{path}.quotes")
+    # What was forbidden between reading the evidence and quoting it has an empty quote, and is not told.
+    noted = tuple(claim for claim in noted if all(note.quote for note in claim.footnotes))
     changed = {held[s].reading.document.path for s in held if held[s].reading.document.id in state["changed"]}
     return tuple(_mark_changed(claim, changed) for claim in noted)
 
