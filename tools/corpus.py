@@ -5,12 +5,15 @@ Reading goes through `Corpus.reader`, under access; writing through `Corpus.writ
 
 from __future__ import annotations
 
+import json
 import os
+import sqlite3
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from .connections import Connections
 from .evidence import Access, Filter
@@ -19,9 +22,11 @@ from .rows import moment, observation_of
 from .scan import shown
 from .schema import BUSY_SECONDS, check_file, create_file, make_folder, upgrade_file
 from .sight import active_space, current_revision
+from .staging import COMING
 from .standing import Observation, Stamp
 from .texts import Texts
-from .writer import Failure, File, Writer
+from .vector import OTHER_SPACES
+from .writer import Built, Failure, File, Writer
 
 DATABASE = "corpus.db"
 
@@ -52,7 +57,10 @@ class SourceSummary:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The living version of a document as sync compares it with the file."""
+    """The living version of a document as sync compares it with the file.
+
+    `staged` holds the marks of parser and cut of its pending version, where another space is being built.
+    """
 
     document: int
     file: File
@@ -61,6 +69,7 @@ class Known:
     parser: str
     mark: str
     passages: int
+    staged: tuple[str, str] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +129,27 @@ class Corpus:
             return active_space(db)
 
     @property
+    def built_by(self) -> Built | None:
+        """Return the encoder that made the vectors that are searched; None when that was not noted."""
+        with self._connections.use() as db:
+            row = db.execute("SELECT value FROM meta WHERE key = 'encoder'").fetchone()
+        return Built(**json.loads(row[0])) if row else None
+
+    @property
+    def pending_marks(self) -> set[str]:
+        """Return the marks of the versions that wait for the space of another encoder to be complete."""
+        with self._connections.use() as db:
+            return {row[0] for row in db.execute("SELECT DISTINCT splitter FROM versions WHERE died = 0")}
+
+    def has_other_vectors(self, space: str) -> bool:
+        """Tell whether vectors of another space than this one are stored."""
+        with self._connections.use() as db:
+            row = db.execute(
+                f"SELECT 1 FROM vectors WHERE {OTHER_SPACES} LIMIT 1", {"space": space}
+            ).fetchone()
+        return row is not None
+
+    @property
     def rules(self) -> str | None:
         """Return the mark of the rules that the stored labels follow; None: they are to be renewed."""
         with self._connections.use() as db:
@@ -132,6 +162,17 @@ class Corpus:
         """Return a reader for a principal, pinned to a revision (None: the newest)."""
         eyes = Eyes(access, filter, revision, ranking or Ranking())
         return Reader(self.folder, self._connections, self._texts, eyes)
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Give a connection that sees one state of the corpus, for what is kept in step beside it."""
+        with self._connections.use() as db:
+            db.execute("BEGIN")
+            try:
+                yield db
+            finally:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
 
     @contextmanager
     def write(self) -> Iterator[Writer]:
@@ -172,14 +213,12 @@ class Corpus:
         with self._connections.use() as db:
             rows = db.execute(
                 """SELECT d.id, d.path, d.file, v.size, v.mtime_ns, v.ctime_ns, v.observed_ns, v.content_hash,
-                          v.title, v.parser, v.splitter, v.passages
-                   FROM documents d JOIN versions v ON v.id = d.current WHERE d.source = ?""",
+                          v.title, v.parser, v.splitter, v.passages, n.parser, n.splitter
+                   FROM documents d JOIN versions v ON v.id = d.current
+                   LEFT JOIN versions n ON n.document = d.id AND n.died = 0 WHERE d.source = ?""",
                 (source,),
             ).fetchall()
-        return {
-            row[1]: Known(row[0], File(source, row[1], row[2]), observation_of(row[3:8]), *row[8:])
-            for row in rows
-        }
+        return {row[1]: _known(source, row) for row in rows}
 
     def failures(self, source: str) -> dict[str, Failure]:
         """Return the files of a source that could not be read when they were last tried, by path."""
@@ -192,10 +231,13 @@ class Corpus:
         return {row[0]: Failure(row[0], row[1], Stamp(*row[2:5]), row[5]) for row in rows}
 
     def vectors_ready(self, space: str) -> tuple[int, int]:
-        """Return how many living passages have a vector in a space, and how many there are."""
+        """Return how many passages have a vector in a space, and how many there are.
+
+        Those of the living versions for the space that is searched, of the coming ones for any other.
+        """
         with self._connections.use() as db:
             ready, total = db.execute(
-                f"SELECT count(x.key), count(*) {_LIVING_PASSAGES} {_THEIR_VECTORS}", (space,)
+                f"SELECT count(x.key), count(*) {_passages_of(db, space)} {_THEIR_VECTORS}", (space,)
             ).fetchone()
         return ready, total
 
@@ -207,7 +249,7 @@ class Corpus:
         with self._connections.use() as db:
             rows = db.execute(
                 f"""SELECT p.id, p.input_key, p.prefix, p.version, p.start, p."end"
-                    {_LIVING_PASSAGES} {_THEIR_VECTORS}
+                    {_passages_of(db, space)} {_THEIR_VECTORS}
                     WHERE x.key IS NULL AND p.id > ? ORDER BY p.id LIMIT ?""",
                 (space, after, limit),
             ).fetchall()
@@ -241,5 +283,23 @@ class Corpus:
         )
 
 
-_LIVING_PASSAGES = "FROM passages p CROSS JOIN versions v ON v.id = p.version AND v.died IS NULL"
+def _passages_of(db: sqlite3.Connection, space: str) -> str:
+    which = "v.died IS NULL" if active_space(db) in (None, space) else COMING
+    return f"FROM passages p CROSS JOIN versions v ON v.id = p.version AND {which}"
+
+
+def _known(source: str, row: tuple[Any, ...]) -> Known:
+    """Return a document from its id, path, file, observation, marks and those of its pending version."""
+    return Known(
+        document=row[0],
+        file=File(source, row[1], row[2]),
+        observed=observation_of(row[3:8]),
+        title=row[8],
+        parser=row[9],
+        mark=row[10],
+        passages=row[11],
+        staged=None if row[12] is None else (row[12], row[13]),
+    )
+
+
 _THEIR_VECTORS = "LEFT JOIN vectors x ON x.space = ? AND x.key = p.input_key"

@@ -12,7 +12,7 @@ import numpy as np
 from .errors import EncoderError
 from .export import discard, exported
 from .onnx_model import OnnxModel, Role, Vectors
-from .weights import cache_folder, find_weights, identity
+from .weights import DEFAULT_NAMES, cache_folder, find_weights, identity
 
 Done = Callable[[int], None]
 """Told after each batch how many texts are encoded."""
@@ -35,6 +35,10 @@ class Encoder(Protocol):
     @property
     def fingerprint(self) -> str:
         """Return what names the space: weights, tokenizer, configuration."""
+
+    @property
+    def name(self) -> str:
+        """Return the name or folder by which people know the model."""
 
     @property
     def dimension(self) -> int:
@@ -76,7 +80,8 @@ def open_encoder(name: str | None = None, threads: int = THREADS) -> Encoder | N
     if folder is None:
         return None
     fingerprint = f"{identity(folder)}-v{SPACE_VERSION}"
-    return BatchEncoder(_shared_model(str(cache_folder()), folder, threads, fingerprint), fingerprint)
+    model = _shared_model(str(cache_folder()), folder, threads, fingerprint)
+    return BatchEncoder(model, fingerprint, name or DEFAULT_NAMES[0])
 
 
 @lru_cache(maxsize=2)
@@ -102,10 +107,11 @@ def _open_model(folder: Path, threads: int) -> Model:
 class BatchEncoder:
     """Feed a model with batches; both models of one folder fill the same space."""
 
-    def __init__(self, model: Model, fingerprint: str) -> None:
+    def __init__(self, model: Model, fingerprint: str, name: str) -> None:
         self._model = model
         self._remembered_query = lru_cache(maxsize=QUERIES)(self._encode_query)
         self.fingerprint = fingerprint
+        self.name = name
         self.dimension = model.dimension
         self.max_tokens = model.max_tokens
 

@@ -15,7 +15,7 @@ from .relabel import rules_mark, validity_of
 from .rulebook import NO_RULES, Rulebook
 from .split import SPLITTER, CountTokens, Limits, split
 from .standing import Observation, Stamp, content_hash
-from .writer import Draft, File, encoder_input
+from .writer import Built, Draft, File, encoder_input
 
 Progress = Callable[[str, int, int, str], None]
 """Called with the stage (`read` or `encode`), how many are done, of how many, and what was done last."""
@@ -64,6 +64,14 @@ class Shaping:
         if known.parser != parser_mark(known.file.path):
             return False
         return known.mark == self.mark if self.by_encoder else known.mark.startswith(self.stem)
+
+    def is_staged(self, known: Known) -> bool:
+        """Tell whether a version made so waits for its space to be complete."""
+        return known.staged == (parser_mark(known.file.path), self.mark)
+
+    def may_share(self, known: Known) -> bool:
+        """Tell whether a version differs from one made so at most in where the passages are cut."""
+        return known.parser == parser_mark(known.file.path) and known.mark.startswith(self.stem)
 
 
 def shaping(settings: IndexSettings, encoder: Encoder | None) -> Shaping:
@@ -117,7 +125,8 @@ def observe(data: bytes, stamp: Stamp, started_ns: int) -> Observation:
 def encode_missing(corpus: Corpus, encoder: Encoder, progress: Progress) -> Iterator[float]:
     """Encode the passages that have no vector yet; yield the seconds in the encoder after each stored batch.
 
-    Stopped anywhere, the next run goes on with what is missing.
+    Stopped anywhere, the next run goes on with what is missing. When all are there the encoder's space is the
+    one that is searched, and vectors of other spaces go.
     """
     ready, total = corpus.vectors_ready(encoder.fingerprint)
     for batch in _batches(corpus, encoder.fingerprint):
@@ -126,9 +135,12 @@ def encode_missing(corpus: Corpus, encoder: Encoder, progress: Progress) -> Iter
         progress("encode", ready, total, "")
     if ready < total:  # equal passages further on got their vectors with the ones before
         progress("encode", total, total, "")
-    if total and corpus.space != encoder.fingerprint:
+    if (corpus.space != encoder.fingerprint or not corpus.built_by) and (total or corpus.space):
         with corpus.write() as writer:
-            writer.switch_space(encoder.fingerprint)
+            writer.switch_space(encoder.fingerprint, Built(encoder.name, encoder.dimension))
+    while corpus.has_other_vectors(encoder.fingerprint):
+        with corpus.write() as writer:
+            writer.drop_vectors(encoder.fingerprint, WINDOW)
 
 
 def _batches(corpus: Corpus, space: str) -> Iterator[list[Waiting]]:

@@ -33,6 +33,11 @@ class Plan:
     restamps: list[tuple[int, Stamp, int]] = field(default_factory=list)
     recovered: list[str] = field(default_factory=list)
 
+    def note_same(self, known: Known, stamp: Stamp, observed_ns: int) -> None:
+        """Note that a file was looked at again and holds what is known."""
+        if stamp != known.observed.stamp:
+            self.restamps.append((known.document, stamp, observed_ns))
+
 
 class AwayError(Exception):
     """Report that a source seems to be away, so that nothing of it may be deleted; the message says why."""

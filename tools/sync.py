@@ -25,9 +25,10 @@ from .relabel import apply_rulebook, renew_document
 from .rows import file_of
 from .scan import Found, read_file, shown
 from .sources import add_source
+from .spaces import is_building
 from .standing import Stamp
 from .sync_report import SyncReport
-from .writer import Failure, File, Writer
+from .writer import Draft, Failure, File, Writer
 
 __all__ = ["IndexSettings", "Progress", "SyncReport", "add_source", "sync_all", "sync_source"]
 
@@ -43,6 +44,7 @@ class _Run:
     shape: Shaping
     progress: Progress
     several: bool
+    building: bool
     counts: Counter[str] = field(default_factory=Counter)
     failures: list[tuple[str, str]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -52,6 +54,10 @@ class _Run:
     def label(self, source: str, path: str) -> str:
         return f"{source}/{path}" if self.several else path
 
+    def serves(self, known: Known) -> bool:
+        """Tell whether nothing has to be made of a file that holds what is known of it."""
+        return self.shape.is_fresh(known) or (self.building and self.shape.is_staged(known))
+
 
 def sync_source(
     corpus: Corpus,
@@ -60,12 +66,16 @@ def sync_source(
     settings: IndexSettings,
     progress: Progress | None = None,
 ) -> SyncReport:
-    """Bring one source up to date, then encode whatever has no vector yet."""
+    """Bring one source up to date, then encode whatever has no vector yet.
+
+    With another encoder than before all sources are, for its space is built for all of them.
+    """
     with writer_lock(corpus.folder):
         sources = [source for source in corpus.sources() if source.id == source_id]
         if not sources:
             raise UsageError(f"there is no source {source_id!r}; `quaere sources` lists them")
-        return _sync(_start(corpus, encoder, settings, progress), sources)
+        run = _start(corpus, encoder, settings, progress)
+        return _sync(run, corpus.sources() if run.building else sources)
 
 
 def sync_all(
@@ -81,7 +91,18 @@ def _start(
 ) -> _Run:
     several = len(corpus.sources()) > 1
     apply_rulebook(corpus, settings.rulebook)
-    return _Run(corpus, settings, encoder, shaping(settings, encoder), progress or _silent, several)
+    shape = shaping(settings, encoder)
+    building = encoder is not None and is_building(corpus, encoder)
+    if encoder is not None:
+        _drop_unfit(corpus, shape.mark if building else None)
+    return _Run(corpus, settings, encoder, shape, progress or _silent, several, building)
+
+
+def _drop_unfit(corpus: Corpus, mark: str | None) -> None:
+    """Drop what is pending for an encoder or settings that are no longer configured."""
+    if corpus.pending_marks - {mark}:
+        with corpus.write() as writer:
+            writer.drop_unfit(mark)
 
 
 def _silent(stage: str, done: int, total: int, detail: str) -> None:
@@ -142,7 +163,7 @@ def _delete(run: _Run, plan: Plan) -> None:
 def _bring(run: _Run, plan: Plan, file: Found) -> str:
     """Bring one file up to date and return the name of the count it belongs to."""
     known, before = plan.known.get(file.path), plan.failed_before.get(file.path)
-    if known and _looks_unchanged(known, file) and run.shape.is_fresh(known) and before is None:
+    if known and _looks_unchanged(known, file) and run.serves(known) and before is None:
         return "unchanged"
     if before and not run.settings.retry and _would_fail_again(before, file):
         run.failures.append((run.label(plan.source.id, file.path), before.reason))
@@ -169,19 +190,30 @@ def _read(run: _Run, plan: Plan, found: Found) -> str:
     data, stamp = read_file(file_of(os.fsencode(plan.source.root), found.name), run.settings.max_file_bytes)
     observed = observe(data, stamp, started_ns)
     known, moved = plan.known.get(found.path), plan.moved.get(found.path)
-    if known and known.observed.content_hash == observed.content_hash and run.shape.is_fresh(known):
+    same = known if known and known.observed.content_hash == observed.content_hash else None
+    if same and (run.serves(same) or run.building):
+        plan.note_same(same, stamp, started_ns)
+    if same and run.serves(same):
         plan.recovered.append(found.path)
-        if stamp != known.observed.stamp:
-            plan.restamps.append((known.document, stamp, started_ns))
         return "unchanged"
     file = File(plan.source.id, found.path, found.name)
     if moved and _keeps_its_passages(run, moved, file, data):
         _write(run, lambda writer: _move(run, writer, moved.document, (file, stamp, started_ns)))
         return "renamed"
     new = draft(file, observed, data, run.shape)
-    _write(run, lambda writer: writer.put_document(new, moved.document if moved else None))
+    if same and run.building:
+        _write(run, lambda writer: _stage(run, writer, same, new))
+        plan.recovered.append(found.path)
+    else:
+        _write(run, lambda writer: writer.put_document(new, moved.document if moved else None))
     run.warnings += [f"{run.label(plan.source.id, found.path)}: {warning}" for warning in new.parsed.warnings]
     return "renamed" if moved else "changed" if known else "new"
+
+
+def _stage(run: _Run, writer: Writer, known: Known, new: Draft) -> None:
+    """Keep a content for the encoder to come, in the version it has where that is cut as it would be."""
+    if not (run.shape.may_share(known) and writer.reuse(known.document, new)):
+        writer.stage_document(new, known.document)
 
 
 def _move(run: _Run, writer: Writer, document: int, to: tuple[File, Stamp, int]) -> None:
@@ -197,7 +229,7 @@ def _write(run: _Run, change: Callable[[Writer], object]) -> None:
 
 def _keeps_its_passages(run: _Run, moved: Known, file: File, data: bytes) -> bool:
     """Tell whether a moved file would be cut as before; a title taken from its name is part of that."""
-    if moved.parser != parser_mark(file.path) or not run.shape.is_fresh(moved):
+    if moved.parser != parser_mark(file.path) or not run.serves(moved):
         return False
     same_name = PurePosixPath(moved.file.path).name == PurePosixPath(file.path).name
     return same_name or parse(data, file.path).title == moved.title
@@ -238,7 +270,7 @@ def _merge(run: _Run) -> None:
 def _report(run: _Run, interrupted: bool, seconds: float) -> SyncReport:
     counts, encoder = run.counts, run.encoder
     passages = run.corpus.counts().passages
-    ready = run.corpus.vectors_ready(encoder.fingerprint)[0] if encoder else 0
+    ready, wanted = run.corpus.vectors_ready(encoder.fingerprint) if encoder else (0, 0)
     if encoder is None and passages:
         run.warnings.append("no encoder weights were found; only keyword search works")
     settled = sum(counts[name] for name in ("new", "changed", "renamed", "unchanged", "failed"))
@@ -257,7 +289,7 @@ def _report(run: _Run, interrupted: bool, seconds: float) -> SyncReport:
         interrupted=interrupted,
         passages=passages,
         vectors_ready=ready,
-        vectors_missing=passages - ready if encoder else 0,
+        vectors_missing=wanted - ready,
         seconds=seconds,
         encoder_seconds=run.encoder_seconds,
     )

@@ -25,6 +25,9 @@ CREATE TABLE vectors (
 ) WITHOUT ROWID;
 """
 
+OTHER_SPACES = "(space < :space OR space > :space)"
+"""The condition on vectors that they are of another space, as the primary key finds them."""
+
 GATHER_SHARE = 0.2
 """Share of allowed rows below which they are gathered before the product; above it the product is masked."""
 
@@ -44,7 +47,13 @@ SELECT p.id, x.vector FROM passages p
 JOIN versions v ON v.id = p.version AND (v.died IS NULL OR v.died > :since)
 JOIN vectors x ON x.space = :space AND x.key = p.input_key
 """
-_ALIVE = "SELECT p.id FROM passages p JOIN versions v ON v.id = p.version AND v.died IS NULL"
+_GIVEN = """
+SELECT p.id, x.vector FROM json_each(:ids) g JOIN passages p ON p.id = g.value
+JOIN vectors x ON x.space = :space AND x.key = p.input_key
+"""
+_ALIVE = """
+SELECT p.id FROM passages p JOIN versions v ON v.id = p.version AND (v.died IS NULL OR v.died = 0)
+"""
 _NEWER = "WHERE p.id > :top"
 _HOLE = "WHERE p.id IN (SELECT value FROM json_each(:holes))"
 
@@ -64,7 +73,7 @@ class Matrix:
         another corpus or mostly dead; where the folder cannot be written the matrix stays in memory.
         """
         cached = load(folder, space)
-        if cached is not None and cached.mark == _mark(db, revision):
+        if cached is not None and cached.mark == revision_mark(db, revision):
             return cls(cached.ids, cached.rows)
         snapshot = _topped_up(db, cached, revision) if cached and _is_ours(db, cached) else None
         if snapshot is None:
@@ -81,7 +90,7 @@ class Matrix:
         scores = self.rows[rows] @ query if gather else (self.rows @ query)[rows]
         if len(rows) > k:
             rows = rows[scores >= np.partition(scores, len(rows) - k)[len(rows) - k] - NOISE]
-        return _best(self.ids[rows], _exact(self.rows[rows], query), k)
+        return ranked(self.ids[rows], self.rows[rows], query, k)
 
     def covered(self, allowed: NDArray[np.bool_]) -> int:
         """Return how many of the allowed passages have a vector."""
@@ -90,6 +99,16 @@ class Matrix:
     def _allowed_rows(self, allowed: NDArray[np.bool_]) -> NDArray[np.int64]:
         known = self.ids[: np.searchsorted(self.ids, len(allowed))]
         return np.flatnonzero(allowed[known])
+
+
+def ranked(ids: Ids, rows: Rows, query: Rows, k: int) -> list[tuple[int, float]]:
+    """Return up to k (passage id, cosine) of the rows given, by cosine to 6 places, ties by id."""
+    return _best(ids, _exact(rows, query), k)
+
+
+def vectors_of(db: sqlite3.Connection, space: str, ids: Ids) -> tuple[Ids, Rows]:
+    """Return the given passages that have a vector, ascending, and the vectors as rows."""
+    return _read(db.execute(f"{_GIVEN} ORDER BY p.id", {"space": space, "ids": json.dumps(ids.tolist())}))
 
 
 def _exact(rows: Rows, query: Rows) -> NDArray[np.float64]:
@@ -103,7 +122,7 @@ def _best(ids: Ids, scores: NDArray[np.float64], k: int) -> list[tuple[int, floa
     return [(int(ids[i]), float(scores[i])) for i in order]
 
 
-def _mark(db: sqlite3.Connection, revision: int) -> str:
+def revision_mark(db: sqlite3.Connection, revision: int) -> str:
     """Return what tells a revision of this corpus from the same number in another, or in a restored one."""
     row = db.execute(
         "SELECT (SELECT value FROM meta WHERE key = 'workspace') || ' ' || at FROM revisions WHERE id = ?",
@@ -113,13 +132,13 @@ def _mark(db: sqlite3.Connection, revision: int) -> str:
 
 
 def _is_ours(db: sqlite3.Connection, cached: Snapshot) -> bool:
-    return cached.mark == _mark(db, cached.revision)
+    return cached.mark == revision_mark(db, cached.revision)
 
 
 def _made_anew(db: sqlite3.Connection, space: str, revision: int) -> Snapshot:
-    ids, rows = _read(db.execute(f"{_VECTORS} ORDER BY p.id", {"since": revision - RECENT, "space": space}))
+    ids, rows = _read(db.execute(f"{_VECTORS} ORDER BY p.id", {"since": _since(revision), "space": space}))
     return Snapshot(
-        space, revision, _mark(db, revision), _top(db), _holes(db, ids, _NEWER, {"top": 0}), ids, rows
+        space, revision, revision_mark(db, revision), _top(db), _holes(db, ids, _NEWER, {"top": 0}), ids, rows
     )
 
 
@@ -129,7 +148,7 @@ def _topped_up(db: sqlite3.Connection, cached: Snapshot, revision: int) -> Snaps
     It lacks what came after its newest passage, and what had no vector yet when it was made.
     """
     lacking = {"top": cached.top, "holes": json.dumps(cached.holes.tolist())}
-    given = {"since": revision - RECENT, "space": cached.space, **lacking}
+    given = {"since": _since(revision), "space": cached.space, **lacking}
     ids, rows = _read(db.execute(f"{_VECTORS} {_NEWER} UNION ALL {_VECTORS} {_HOLE}", given))
     if len(cached.ids) + len(ids) > CHUNK + _living(db) / (1 - DEAD_SHARE):
         return None
@@ -137,7 +156,12 @@ def _topped_up(db: sqlite3.Connection, cached: Snapshot, revision: int) -> Snaps
         return None
     holes = np.union1d(_holes(db, ids, _NEWER, lacking), _holes(db, ids, _HOLE, lacking))
     ids, rows = _joined((cached.ids, cached.rows), (ids, rows))
-    return Snapshot(cached.space, revision, _mark(db, revision), _top(db), holes, ids, rows)
+    return Snapshot(cached.space, revision, revision_mark(db, revision), _top(db), holes, ids, rows)
+
+
+def _since(revision: int) -> int:
+    """Return the revision after which the dead count as recent; those that died at 0 are not born yet."""
+    return max(revision - RECENT, 0)
 
 
 def _joined(old: tuple[Ids, Rows], new: tuple[Ids, Rows]) -> tuple[Ids, Rows]:
@@ -161,7 +185,7 @@ def _living(db: sqlite3.Connection) -> int:
 
 
 def _holes(db: sqlite3.Connection, ids: Ids, which: str, given: Mapping[str, object]) -> Ids:
-    """Return the living passages that are not among the ids that have a vector."""
+    """Return the living and the pending passages that are not among the ids that have a vector."""
     rows = db.execute(f"{_ALIVE} {which}", given)
     return np.setdiff1d(np.fromiter((row[0] for row in rows), np.int64), ids)
 

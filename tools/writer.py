@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from hashlib import blake2b
 
@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from .evidence import ALWAYS_VALID, Parsed, Validity
 from .postings import merge_segments, write_segment
 from .split import PassageCut, Split
+from .staging import bring_to_life, drop_pending, drop_unfit, is_cut_so
 from .standing import Observation, Stamp
 from .units import pack
+from .vector import OTHER_SPACES
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,14 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
+class Built:
+    """The encoder that made the vectors that are searched, as people know it."""
+
+    name: str
+    dimension: int
+
+
+@dataclass(frozen=True, slots=True)
 class Failure:
     """A file that could not be read, why, and its state then (to see whether trying again can help)."""
 
@@ -101,19 +111,35 @@ class Writer:
         """
         id = self._document(draft, document)
         self._end_versions(id)
-        version = self._insert_version(id, draft)
-        first = self._insert_passages(version, draft)
-        self._db.execute(
-            "UPDATE versions SET first_passage = ?, passages = ? WHERE id = ?",
-            (first, len(draft.split.passages), version),
-        )
-        write_segment(self._db, [(first + at, version, terms) for at, terms in enumerate(draft.terms)])
+        version = self._insert(id, draft)
         self._db.execute(
             "UPDATE documents SET current = ?, path = ?, file = ?, labels = ? WHERE id = ?",
             (version, draft.file.path, draft.file.name, _json(self._believed(draft)), id),
         )
         self.clear_failure(draft.file.source, draft.file.path)
         return version
+
+    def stage_document(self, draft: Draft, document: int) -> None:
+        """Keep the content of a document in a version for the encoder to come (see tools/staging.py)."""
+        drop_pending(self._db, document)
+        self._believed(draft)
+        version = self._insert(document, draft)
+        self._db.execute("UPDATE versions SET died = 0 WHERE id = ?", (version,))
+
+    def reuse(self, document: int, draft: Draft) -> bool:
+        """Note that the living version is cut as the draft is, if so, and tell it; makes no revision."""
+        if not is_cut_so(self._db, document, draft.split.passages):
+            return False
+        drop_pending(self._db, document)
+        self._db.execute(
+            "UPDATE versions SET splitter = ? WHERE id = (SELECT current FROM documents WHERE id = ?)",
+            (draft.mark, document),
+        )
+        return True
+
+    def drop_unfit(self, mark: str | None) -> None:
+        """End the pending versions that were cut for another encoder or otherwise than `mark` says."""
+        drop_unfit(self._db, mark)
 
     @property
     def rules(self) -> str | None:
@@ -188,9 +214,19 @@ class Writer:
         rows = [(space, key, vector.astype("<f4").tobytes()) for key, vector in vectors]
         self._db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
 
-    def switch_space(self, space: str) -> None:
-        """Make an encoder's vectors the ones that are searched when none is named."""
+    def switch_space(self, space: str, built_by: Built) -> None:
+        """Make an encoder's vectors the ones that are searched, over the passages that were cut for it."""
+        bring_to_life(self._db, self.revision)
         self._db.execute("INSERT OR REPLACE INTO meta VALUES ('space', ?)", (space,))
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES ('encoder', ?)", (_json(asdict(built_by)),))
+
+    def drop_vectors(self, kept: str, limit: int) -> None:
+        """Remove up to `limit` vectors of all spaces but one; makes no revision."""
+        self._db.execute(
+            f"""DELETE FROM vectors WHERE (space, key) IN (
+                    SELECT space, key FROM vectors WHERE {OTHER_SPACES} LIMIT :limit)""",
+            {"space": kept, "limit": limit},
+        )
 
     def put_failure(self, source: str, failure: Failure) -> None:
         """Remember that a file could not be read; makes no revision."""
@@ -248,6 +284,18 @@ class Writer:
         self._db.execute(
             "UPDATE versions SET died = ? WHERE document = ? AND died IS NULL", (self.revision, document)
         )
+        drop_pending(self._db, document)
+
+    def _insert(self, document: int, draft: Draft) -> int:
+        """Insert a version with its passages and their terms, and return its id."""
+        version = self._insert_version(document, draft)
+        first = self._insert_passages(version, draft)
+        self._db.execute(
+            "UPDATE versions SET first_passage = ?, passages = ? WHERE id = ?",
+            (first, len(draft.split.passages), version),
+        )
+        write_segment(self._db, [(first + at, version, terms) for at, terms in enumerate(draft.terms)])
+        return version
 
     def _insert_version(self, document: int, draft: Draft) -> int:
         parsed, observed, stamp = draft.parsed, draft.observed, draft.observed.stamp

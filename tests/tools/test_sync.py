@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from counting_encoder import CountingEncoder
 from quaere.tools import plan
 from quaere.tools.analyze import terms
 from quaere.tools.corpus import Corpus
@@ -20,31 +21,6 @@ from quaere.tools.evidence import OWNER, Filter
 from quaere.tools.sync import IndexSettings, add_source, sync_all, sync_source
 
 SETTINGS = IndexSettings()
-
-
-class CountingEncoder:
-    """Encode texts to small vectors and remember each text that was encoded."""
-
-    dimension = 4
-    max_tokens = 256
-
-    def __init__(self, fingerprint="counting", stop_after=None):
-        self.fingerprint = fingerprint
-        self.stop_after = stop_after
-        self.encoded = []
-
-    def count_tokens(self, texts):
-        return [len(text.split()) + 2 for text in texts]
-
-    def encode_documents(self, texts):
-        if self.stop_after is not None and len(self.encoded) >= self.stop_after:
-            raise KeyboardInterrupt
-        self.encoded += texts
-        return np.array([self.encode_query(text) for text in texts])
-
-    def encode_query(self, text):
-        raw = np.array([1, len(text), text.count("a"), text.count("e")], np.float32)
-        return raw / np.linalg.norm(raw)
 
 
 @pytest.fixture
