@@ -220,7 +220,10 @@ class Agent:
             return self._opened[0]
 
     def _seat(self, filter: Filter) -> Seat:
+        from ..tools.spaces import fit_space
+
         access = self.access
+        fit_space(self.corpus_or_empty, self.encoder)
         return Seat(self.corpus_or_empty, self._reader(access, filter), self.encoder, access)
 
     def _reader(self, access: Access, filter: Filter) -> Reader:
