@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 import sqlite3
 import struct
+import threading
 import uuid
+from collections import Counter
 from pathlib import Path
 
 from . import postings, vector
@@ -123,11 +125,51 @@ def _fill(path: Path) -> None:
         db.close()
 
 
+class Connection(sqlite3.Connection):
+    """A connection that counts among those of this process to its file until it is closed."""
+
+    key: tuple[int, int] | None = None
+
+    def close(self) -> None:
+        """Close the connection; a second time does nothing."""
+        super().close()
+        if self.key is not None:
+            _let_go(self.key)
+            self.key = None
+
+    def __del__(self) -> None:
+        self.close()
+
+
+_using = threading.Lock()
+_in_use: Counter[tuple[int, int]] = Counter()
+
+
+def is_in_use(path: Path) -> bool:
+    """Tell whether this process has a connection to a file, which it must then not open in another way.
+
+    To close a file gives up all POSIX locks of the process on it (sqlite.org/howtocorrupt.html, 2.2): another
+    process would take itself for the last one and remove the log that is being written.
+    """
+    return _in_use[_identity(path)] > 0
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_dev, found.st_ino
+
+
 def check_file(path: Path) -> None:
-    """Refuse a file that is missing, foreign, newer or cut short, by a look at its header."""
+    """Refuse a file that is missing, foreign, newer or cut short, by a look at its header.
+
+    A file that this process has open was looked at when it was opened.
+    """
     try:
-        with path.open("rb") as file:
-            header = file.read(100)
+        with _using:
+            if is_in_use(path):
+                return
+            with path.open("rb") as file:
+                header = file.read(100)
         size = path.stat().st_size
     except FileNotFoundError as error:
         raise WorkspaceError(f"no index in {path.parent}; run `quaere add FOLDER` first") from error
@@ -193,6 +235,27 @@ WAY_OUT = "restore it from a backup, or move the .quaere folder away and add you
 
 def connect(path: Path, busy_seconds: float = BUSY_SECONDS) -> sqlite3.Connection:
     """Open a connection with our settings; on a disk that cannot be written it only reads."""
+    try:
+        key = _identity(path)
+    except OSError as error:
+        raise sqlite3.OperationalError(f"unable to open database file: {error.strerror}") from error
+    with _using:
+        _in_use[key] += 1
+    try:
+        db = _connect(path, busy_seconds)
+    except BaseException:
+        _let_go(key)
+        raise
+    db.key = key
+    return db
+
+
+def _let_go(key: tuple[int, int]) -> None:
+    with _using:
+        _in_use[key] -= 1
+
+
+def _connect(path: Path, busy_seconds: float) -> Connection:
     uri = path.absolute().as_uri()
     try:
         return _open(f"{uri}?mode=rw", busy_seconds)
@@ -206,8 +269,15 @@ def connect(path: Path, busy_seconds: float = BUSY_SECONDS) -> sqlite3.Connectio
     )
 
 
-def _open(uri: str, busy_seconds: float) -> sqlite3.Connection:
-    db = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=busy_seconds)
+def _open(uri: str, busy_seconds: float) -> Connection:
+    db = sqlite3.connect(
+        uri,
+        uri=True,
+        isolation_level=None,
+        check_same_thread=False,
+        timeout=busy_seconds,
+        factory=Connection,
+    )
     try:
         db.execute("PRAGMA trusted_schema = OFF")
         db.execute("PRAGMA synchronous = NORMAL")

@@ -2,6 +2,8 @@ import contextlib
 import os
 import sqlite3
 import stat
+import subprocess
+import sys
 import tempfile
 import threading
 from pathlib import Path
@@ -222,6 +224,29 @@ def test_a_second_writer_gets_one_sentence(folder, corpus):
         assert other.counts().documents == 0
     assert other.counts().documents == 1
     other.close()
+
+
+WRITE_AND_LEAVE = """
+import contextlib, sqlite3, sys
+with contextlib.closing(sqlite3.connect(sys.argv[1])) as db:
+    db.execute("INSERT INTO meta VALUES ('note', 'from another process')")
+    db.commit()
+"""
+
+
+def test_a_corpus_opened_twice_here_stays_whole_while_another_process_comes_and_goes(folder, corpus):
+    put(corpus, path="a.md")
+    with contextlib.closing(Corpus.open(folder)):
+        command = [sys.executable, "-c", WRITE_AND_LEAVE, str(folder / "corpus.db")]
+        subprocess.run(command, check=True)
+        assert (folder / "corpus.db-wal").exists()
+        put(corpus, path="b.md")
+    with contextlib.closing(Corpus.open(folder)) as again:
+        assert again.counts().documents == 2
+    corpus.close()
+    with contextlib.closing(sqlite3.connect(folder / "corpus.db")) as db:
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert db.execute("SELECT value FROM meta WHERE key = 'note'").fetchone() == ("from another process",)
 
 
 def test_vectors_are_missing_until_they_are_put(corpus):
