@@ -1,0 +1,94 @@
+"""Chroma's clients, and whatever goes wrong in them, as one sentence.
+
+Chroma is imported here and nowhere else, inside functions: that takes a second.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .errors import SourceUnavailableError
+
+NOT_FOUND = "Nothing found on disk"
+"""What Chroma says of a collection that is just receiving its first records: it passes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Where a Chroma server listens, and which database of it is meant; `headers` are sent along."""
+
+    host: str
+    port: int
+    secure: bool = False
+    tenant: str = "default_tenant"
+    database: str = "default_database"
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+class MissingCollectionError(SourceUnavailableError):
+    """Report that Chroma is there but not the collection, the database or the tenant."""
+
+
+@contextmanager
+def explained(name: str) -> Iterator[None]:
+    """Turn what Chroma raises into SourceUnavailableError; `name` is whose Chroma it is."""
+    import chromadb.errors
+    import httpx
+
+    try:
+        yield
+    except chromadb.errors.NotFoundError as error:
+        raise MissingCollectionError(name, _first_line(error)) from error
+    except (
+        chromadb.errors.ChromaError,
+        httpx.HTTPError,
+        sqlite3.Error,
+        OSError,
+        ValueError,
+        RuntimeError,
+        AttributeError,  # what a client raises that was closed
+        KeyError,
+    ) as error:
+        raise SourceUnavailableError(name, _first_line(error)) from error
+    except BaseException as error:
+        # A panic of Chroma's Rust part derives from BaseException and cannot be imported.
+        if type(error).__name__ != "PanicException":
+            raise
+        raise SourceUnavailableError(name, _first_line(error)) from error
+
+
+def open_folder(folder: Path) -> Any:  # noqa: ANN401  (Chroma has no types)
+    """Return a client of a persistent folder, which is made where there is none; close it after use."""
+    import chromadb
+    from chromadb.config import Settings
+
+    os.environ.setdefault("ANONYMIZED_TELEMETRY", "False")
+    return chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False))
+
+
+def open_server(server: Server) -> Any:  # noqa: ANN401
+    """Return a client of a server."""
+    import chromadb
+    from chromadb.config import Settings
+
+    # Chroma writes host and port into the settings it is given: they can serve one client only.
+    return chromadb.HttpClient(
+        host=server.host,
+        port=server.port,
+        ssl=server.secure,
+        headers=dict(server.headers) or None,
+        tenant=server.tenant,
+        database=server.database,
+        settings=Settings(anonymized_telemetry=False),
+    )
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0][:300] if lines else type(error).__name__
