@@ -13,7 +13,8 @@ QuaereError                   exit 1; the message names the thing, the value and
 ├── EncoderError              weights that are missing, altered or do not fit the index
 ├── SourceUnavailableError    a source that failed or timed out while searching
 ├── BudgetSpentError          a limit of the run was reached before a call
-└── BusyError                 another process writes to the workspace
+├── BusyError                 another process writes to the workspace
+└── DiskError                 a disk that is full or fails; what was committed stays
 """
 
 from __future__ import annotations
@@ -93,3 +94,7 @@ class BudgetSpentError(QuaereError):
 
 class BusyError(QuaereError):
     """Report that another process writes to the workspace."""
+
+
+class DiskError(QuaereError):
+    """Report a disk that is full or fails; what was committed stays."""

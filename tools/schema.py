@@ -14,7 +14,7 @@ from collections import Counter
 from pathlib import Path
 
 from . import postings, vector
-from .errors import BusyError, QuaereError, SourceUnavailableError, WorkspaceError
+from .errors import BusyError, DiskError, QuaereError, SourceUnavailableError, WorkspaceError
 
 APPLICATION = 0x51554152
 """SQLite's `application_id` of our files: the letters QUAR."""
@@ -305,5 +305,7 @@ def explain(error: sqlite3.Error, path: Path) -> QuaereError:
     if "readonly" in said or "unable to open" in said:
         return WorkspaceError(f"{path} cannot be written ({said}); check the permissions of its folder")
     if "full" in said:
-        return WorkspaceError(f"{path} cannot grow, the disk is full; free some space and run `quaere sync`")
+        return DiskError(f"{path} cannot grow, the disk is full; free some space and run `quaere sync`")
+    if "I/O" in said:
+        return DiskError(f"{path} cannot be read or written ({said}); check the disk, then run `quaere sync`")
     return WorkspaceError(f"{path} is damaged ({said}); {WAY_OUT}")

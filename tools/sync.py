@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from .corpus import Corpus, Known, Source
+from .disk import network_warning
 from .embed import Encoder
 from .errors import UnreadableError, UsageError
 from .index import IndexSettings, Progress, Shaping, draft, encode_missing, observe, shaping
@@ -95,7 +96,9 @@ def _start(
     building = encoder is not None and is_building(corpus, encoder)
     if encoder is not None:
         _drop_unfit(corpus, shape.mark if building else None)
-    return _Run(corpus, settings, encoder, shape, progress or _silent, several, building)
+    run = _Run(corpus, settings, encoder, shape, progress or _silent, several, building)
+    run.warnings += filter(None, [network_warning(corpus.folder)])
+    return run
 
 
 def _drop_unfit(corpus: Corpus, mark: str | None) -> None:
