@@ -1,4 +1,4 @@
-"""What kind of disk a folder lies on: SQLite's log needs memory shared by all readers, which networks lack."""
+"""The kind of disk a folder lies on: SQLite's log needs memory that all readers share; networks lack it."""
 
 from __future__ import annotations
 
