@@ -18,6 +18,9 @@ from .errors import SourceUnavailableError
 NOT_FOUND = "Nothing found on disk"
 """What Chroma says of a collection that is just receiving its first records: it passes."""
 
+FOREIGN = ("httpx", "httpcore", "pyo3_runtime")
+"""Modules whose errors Chroma lets through: its transport, and panics of its Rust part (no Exceptions)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Server:
@@ -39,7 +42,6 @@ class MissingCollectionError(SourceUnavailableError):
 def explained(name: str) -> Iterator[None]:
     """Turn what Chroma raises into SourceUnavailableError; `name` is whose Chroma it is."""
     import chromadb.errors
-    import httpx
 
     try:
         yield
@@ -47,7 +49,6 @@ def explained(name: str) -> Iterator[None]:
         raise MissingCollectionError(name, _first_line(error)) from error
     except (
         chromadb.errors.ChromaError,
-        httpx.HTTPError,
         sqlite3.Error,
         OSError,
         ValueError,
@@ -57,8 +58,7 @@ def explained(name: str) -> Iterator[None]:
     ) as error:
         raise SourceUnavailableError(name, _first_line(error)) from error
     except BaseException as error:
-        # A panic of Chroma's Rust part derives from BaseException and cannot be imported.
-        if type(error).__name__ != "PanicException":
+        if type(error).__module__.partition(".")[0] not in FOREIGN:
             raise
         raise SourceUnavailableError(name, _first_line(error)) from error
 

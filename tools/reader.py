@@ -10,10 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .chroma_search import ChromaSearch, Outcome, Wish
 from .connections import Connections
 from .evidence import ALWAYS_VALID, Access, Document, Filter, Locator, Passage, Reading, Span, Version
 from .gate import check_gate
@@ -35,6 +37,8 @@ from .texts import Texts
 from .units import joint_locator, unpack
 from .vector import Matrix
 
+Engine = Literal["exact", "chroma"]
+
 _TOUCHED = """
 SELECT p.sentences, p.first FROM versions v JOIN passages p
     ON p.id BETWEEN v.first_passage AND v.first_passage + v.passages - 1
@@ -44,11 +48,15 @@ WHERE v.id = ? AND p.start < ? AND p."end" > ? ORDER BY p.id
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """How the channels rank: BM25's k1 and b, and the encoder fingerprint (None: the one last indexed)."""
+    """How the channels rank: BM25's k1 and b, and the encoder fingerprint (None: the one last indexed).
+
+    With `chroma` vectors are searched there where access covers everything.
+    """
 
     k1: float = K1
     b: float = B
     space: str | None = None
+    chroma: ChromaSearch | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +91,10 @@ class Reader:
         self._matrix: Matrix | None = None
         self._lock = threading.Lock()
         self._opening = threading.Lock()
+        self.engine: Engine = "exact"
+        """Which engine answered the last vector search."""
+        self.engine_note = ""
+        """Why Chroma could not be used where it was to be; empty when nothing is wrong."""
         check_gate(eyes.access, eyes.filter)
         with self._reading() as db:
             self.revision = current_revision(db) if eyes.revision is None else eyes.revision
@@ -110,7 +122,9 @@ class Reader:
             space = self._eyes.ranking.space or active_space(db)
             if space is None:
                 return []
-            return self._vectors(db, space).search(query, self._look(db).allowed, k)
+            wish = Wish(space, query, self._look(db).allowed, k)
+            found = self._proposed(db, wish)
+            return self._vectors(db, space).search(query, wish.allowed, k) if found is None else found
 
     def passages(self, ids: Sequence[int]) -> dict[int, Passage]:
         """Return the passages by id, in the order asked, without those that may not be read."""
@@ -267,6 +281,14 @@ class Reader:
             self._local.keyword_seen = sight.seen
         keyword: Keyword = self._local.keyword
         return keyword
+
+    def _proposed(self, db: sqlite3.Connection, wish: Wish) -> list[tuple[int, float]] | None:
+        """Return what Chroma finds, None where the matrix is to be searched, and note which one it is."""
+        chroma = self._eyes.ranking.chroma
+        outcome = chroma.search(db, current_revision(db), wish) if chroma else Outcome()
+        self.engine = "exact" if outcome.found is None else "chroma"
+        self.engine_note = outcome.note or self.engine_note
+        return outcome.found
 
     def _vectors(self, db: sqlite3.Connection, space: str) -> Matrix:
         """Open the matrix once: later commits are beyond the pin, and the mask takes out what died."""
