@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rank_bm25 import BM25Okapi
 
-from .postings import read_lengths, read_list
+from .postings import Ids, read_lengths, read_list, read_segments
 
 K1 = 1.2
 B = 0.75
@@ -44,7 +44,7 @@ class _List:
     """The allowed passages that hold a term, its counts, its idf and the most it can add to a score."""
 
     passages: Places
-    counts: Weights
+    counts: Ids
     idf: float
     most: float
 
@@ -59,6 +59,7 @@ class Keyword(BM25Okapi):  # type: ignore[misc]  # rank_bm25 carries no types
         self._allowed = allowed
         self.k1 = k1
         self.b = b
+        self._segments = read_segments(db)
         lengths = read_lengths(db, len(allowed))
         self._all_allowed = bool(allowed[lengths > 0].all())
         self.corpus_size = int(allowed.sum())
@@ -139,8 +140,9 @@ class Keyword(BM25Okapi):  # type: ignore[misc]  # rank_bm25 carries no types
             self._weights[term] = self._weight(found, found.counts, found.passages)
         return self._weights[term]
 
-    def _weight(self, found: _List, counts: Weights, passages: Places) -> Weights:
-        weights: Weights = found.idf * (counts * (self.k1 + 1) / (counts + self._norms.take(passages)))
+    def _weight(self, found: _List, counts: Ids, passages: Places) -> Weights:
+        times = counts.astype(np.float64)
+        weights: Weights = found.idf * (times * (self.k1 + 1) / (times + self._norms.take(passages)))
         return weights
 
     def _list(self, term: str) -> _List:
@@ -155,8 +157,8 @@ class Keyword(BM25Okapi):  # type: ignore[misc]  # rank_bm25 carries no types
         return self._known[term]
 
     def _read(self, term: str) -> _List:
-        stored, found = read_list(self._db, term)
-        passages, counts = stored.astype(np.int64), found.astype(np.float64)
+        stored, counts = read_list(self._db, term, self._segments)
+        passages = stored.astype(np.int64)
         if (passages[1:] < passages[:-1]).any():  # the ids of segments may overlap
             order = np.argsort(passages, kind="stable")
             passages, counts = passages[order], counts[order]
@@ -165,7 +167,7 @@ class Keyword(BM25Okapi):  # type: ignore[misc]  # rank_bm25 carries no types
             kept = np.flatnonzero(self._allowed.take(inside))
             passages, counts = passages[kept], counts[kept]
         idf = math.log(1 + (self.corpus_size - len(passages) + 0.5) / (len(passages) + 0.5))
-        most = float(counts.max()) if len(counts) else 0.0
+        most = int(counts.max()) if len(counts) else 0
         return _List(
             passages, counts, idf, idf * most * (self.k1 + 1) / (most + self._least_norm) if most else 0.0
         )

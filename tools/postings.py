@@ -1,9 +1,9 @@
 """Posting lists as BLOB rows of `corpus.db`: a segment a document, merged as they grow in number.
 
 Passage ids, lengths and version ids are little-endian uint32, counts uint32, each list sorted by passage id;
-a long list is stored compact (see `pack_list`). A passage's length is the number of its index terms. The lists
-of one segment lie together, so that a new document is written at one place and a merge reads only what it
-merges; few segments are left for a search.
+a long list is stored compact (see `pack_list`). A passage's length is the number of its index terms. The
+lists of one segment lie together, so that a new document is written at one place and a merge reads only what
+it merges; few segments are left for a search.
 """
 
 from __future__ import annotations

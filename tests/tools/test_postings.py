@@ -13,9 +13,11 @@ from quaere.tools.postings import (
     SCHEMA,
     merge_segments,
     pack,
+    pack_list,
     read_lengths,
     read_list,
     unpack,
+    unpack_list,
     write_segment,
 )
 
@@ -142,3 +144,19 @@ def test_packed_integers_come_back_little_endian(values: list[int]) -> None:
     assert unpack(pack(values)).tolist() == values
     assert pack(np.array(values, np.uint32)) == pack(values)
     assert pack([1]) == b"\x01\x00\x00\x00"
+
+
+@given(
+    ids=st.sets(st.integers(1, 200_000), min_size=1, max_size=300),
+    count=st.sampled_from([1, 7, 255, 256, 70_000]),
+)
+def test_lists_come_back_as_they_were_packed(ids: set[int], count: int) -> None:
+    passages = np.array(sorted(ids), np.uint32)
+    counts = np.resize(np.array([1, 3, count], np.uint32), len(passages))
+    read = unpack_list(*pack_list(passages, counts))
+    assert [part.tolist() for part in read] == [passages.tolist(), counts.tolist()]
+
+
+def test_long_list_takes_three_bytes_a_posting() -> None:
+    ids = np.arange(1, 1001, dtype=np.uint32)
+    assert sum(map(len, pack_list(ids, np.ones(1000, np.uint32)))) == 4 + 2 * 999 + 1000
