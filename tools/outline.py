@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from .evidence import Block, Locator, Parsed, SentenceKind
+from .evidence import Block, Locator, Parsed, Scope, SentenceKind
+from .places import lines_place
 from .plain import plain
 from .sentences import cut_sentences
 
@@ -50,7 +51,7 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class _Scope:
+class _Indented:
     """A line of code that deeper lines stand under, with its span when it is a signature."""
 
     indent: int
@@ -68,7 +69,22 @@ class _Course:
     lead_group: int = 0
     items: list[Block] = field(default_factory=list)
     table: dict[int, list[SpanPair]] = field(default_factory=dict)
-    scopes: list[_Scope] = field(default_factory=list)
+    scopes: list[_Indented] = field(default_factory=list)
+    within: tuple[Scope, ...] = ()
+
+
+@dataclass(slots=True)
+class _Lines:
+    """Count the lines of a file forwards through the units of a block."""
+
+    at: int
+    line: int
+
+    def place(self, text: str, start: int, end: int) -> str:
+        """Return the lines of a unit, which begins behind the one before."""
+        self.line += text.count("\n", self.at, start)
+        self.at = start
+        return lines_place(self.line, self.line + text.count("\n", start, end))
 
 
 def outline(parsed: Parsed) -> list[Unit]:
@@ -97,20 +113,35 @@ def _block_units(parsed: Parsed, flow: Sequence[Block], index: int, course: _Cou
     block = flow[0]
     _advance(course, block)
     governed = _governing(parsed.text, block, course)
-    path = tuple(_heading_text(parsed.text, one) for one in course.headings)
+    path = _path(parsed.text, block, course)
+    lines = _Lines(block.start, block.line) if block.line is not None else None
     units = []
     for start, end, extra in _cuts(parsed.text, block, flow[-1].end, course):
         touched = [one for one in flow if one.start < end and start < one.end]
         offset = next((i for i, one in enumerate(flow) if one.start <= start < one.end), 0)
-        locator = Locator(_page(touched[0]), _page(touched[-1]), path, block.element)
-        spans = (*governed, *extra)
+        element = lines.place(parsed.text, start, end) if lines else block.element
+        locator = Locator(_page(touched[0]), _page(touched[-1]), path, element)
+        spans = _apart(governed, extra, (start, end))
         units.append(Unit(start, end, _KINDS[block.kind], index + offset, course.section, spans, locator))
     _remember(parsed.text, course, flow[-1], units)
     return units
 
 
+def _apart(governed: Sequence[SpanPair], extra: Sequence[SpanPair], unit: SpanPair) -> tuple[SpanPair, ...]:
+    """Return what governs a unit, each stretch once and nothing of the unit itself."""
+    new = [one for one in extra if not any(a <= one[0] and one[1] <= b for a, b in governed)]
+    return tuple(dict.fromkeys(one for one in (*governed, *new) if one[1] <= unit[0] or unit[1] <= one[0]))
+
+
 def _page(block: Block) -> int | None:
     return block.page
+
+
+def _path(text: str, block: Block, course: _Course) -> tuple[str, ...]:
+    """Return the names of what a block stands in: headings, or the scopes of a format without any."""
+    if block.within:
+        return tuple(scope.name for scope in block.within if scope.name)
+    return tuple(_heading_text(text, one) for one in course.headings)
 
 
 def _heading_text(text: str, block: Block) -> str:
@@ -118,8 +149,12 @@ def _heading_text(text: str, block: Block) -> str:
 
 
 def _advance(course: _Course, block: Block) -> None:
-    """Open and close headings; each heading begins a section."""
-    if block.kind == "heading":
+    """Open and close headings; each heading begins a section, and so does each other named scope."""
+    within = tuple(scope for scope in block.within if scope.name)
+    if within != course.within:
+        course.section += 1
+        course.within, course.scopes = within, []
+    if block.kind == "heading" and not block.within:
         course.headings = [one for one in course.headings if one.level < block.level] + [block]
         course.section += 1
         course.lead, course.items = None, []
@@ -132,7 +167,7 @@ def _advance(course: _Course, block: Block) -> None:
 def _governing(text: str, block: Block, course: _Course) -> tuple[SpanPair, ...]:
     """Return the spans that govern a block: headings above it, lead-in, parent items, header of its table."""
     above = course.headings[:-1] if block.kind == "heading" else course.headings
-    spans = [(one.start, one.end) for one in above]
+    spans = [(one.start, one.end) for one in above] + [(one.start, one.end) for one in block.within]
     leads = block.kind in ("item", "code", "row", "header")
     if leads and course.lead and course.lead_group in (0, block.group):
         spans.append(course.lead)
@@ -164,11 +199,13 @@ def _remember(text: str, course: _Course, block: Block, units: Sequence[Unit]) -
 def _cuts(
     text: str, block: Block, end: int, course: _Course
 ) -> Iterator[tuple[int, int, tuple[SpanPair, ...]]]:
-    """Yield the units of a block: sentences, or for code a few lines each with their signature."""
+    """Yield the units of a block: sentences, rows, or for code a few lines each with their signature."""
     if block.kind in ("heading", "header"):
         yield from ((block.start + a, block.start + b, ()) for a, b in _whole(text[block.start : block.end]))
     elif block.kind == "code":
         yield from _code_cuts(text, block, course.scopes)
+    elif block.kind == "row":
+        yield from _row_cuts(text, block)
     else:
         # A paragraph that runs over a page is one flow: the gap between its blocks is no paragraph break.
         flow = text[block.start : end].replace(_GAP, "  ") if end > block.end else text[block.start : end]
@@ -180,8 +217,16 @@ def _whole(text: str) -> list[tuple[int, int]]:
     return cut_sentences(text) if len(text) > CODE_CHARACTERS else [(0, len(text))]
 
 
+def _row_cuts(text: str, block: Block) -> Iterator[tuple[int, int, tuple[SpanPair, ...]]]:
+    """Yield a row as one unit; what had to be cut off a long one is governed by its beginning."""
+    first: tuple[SpanPair, ...] = ()
+    for a, b in _whole(text[block.start : block.end]):
+        yield block.start + a, block.start + b, first
+        first = first or ((block.start + a, block.start + b),)
+
+
 def _code_cuts(
-    text: str, block: Block, scopes: list[_Scope]
+    text: str, block: Block, scopes: list[_Indented]
 ) -> Iterator[tuple[int, int, tuple[SpanPair, ...]]]:
     """Yield runs of lines; those in a function carry its signature, also over the blank lines in it."""
     for run in _runs(text, block):
@@ -225,7 +270,7 @@ def _indent(text: str, line: SpanPair) -> int:
     return len(raw) - len(raw.lstrip())
 
 
-def _signatures(text: str, run: Sequence[SpanPair], scopes: list[_Scope]) -> tuple[SpanPair, ...]:
+def _signatures(text: str, run: Sequence[SpanPair], scopes: list[_Indented]) -> tuple[SpanPair, ...]:
     """Return the signatures that a run's first line stands under, outermost first; open and close scopes."""
     governing: tuple[SpanPair, ...] = ()
     for i, line in enumerate(run):
@@ -237,5 +282,5 @@ def _signatures(text: str, run: Sequence[SpanPair], scopes: list[_Scope]) -> tup
         if i == 0:
             governing = tuple(one.signature for one in scopes if one.signature)
         if closes:
-            scopes.append(_Scope(indent, line if _SIGNATURE.match(bare) else None))
+            scopes.append(_Indented(indent, line if _SIGNATURE.match(bare) else None))
     return governing

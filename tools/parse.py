@@ -1,12 +1,11 @@
 """Read a file's bytes as canonical text with structure; no I/O happens here.
 
-Markdown, text and code keep the decoded file untouched, so a span can be cut out of the file. PDF pages and
-the blocks of HTML and DOCX are laid out one after another, with pages or elements on the blocks.
+Markdown, text, tables, JSON and code keep the decoded file untouched, so a span can be cut out of the file.
+PDF pages and the blocks of HTML and DOCX are laid out one after another, with their pages or elements.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import PurePosixPath
 
@@ -15,33 +14,34 @@ from .evidence import Parsed
 
 Parser = Callable[[bytes, str], Parsed]
 
-_FORMATS = {
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".mdown": "markdown",
-    ".mkd": "markdown",
-    ".mdx": "markdown",
-    ".html": "html",
-    ".htm": "html",
-    ".xhtml": "html",
-    ".pdf": "pdf",
-    ".docx": "docx",
-    ".docm": "docx",
+_SUFFIXES = {
+    "markdown": ".md .markdown .mdown .mkd .mdx",
+    "html": ".html .htm .xhtml",
+    "pdf": ".pdf",
+    "docx": ".docx .docm",
+    "rst": ".rst .rest",
+    "table": ".csv .tsv .tab",
+    "json": ".json .jsonl .ndjson .geojson",
+    "log": ".log",
+    "code": """.py .pyi .pyw .js .jsx .mjs .cjs .ts .mts .cts .tsx .java .kt .kts .scala .c .h .cc .cpp .cxx
+        .hpp .hh .hxx .cs .go .rs .rb .php .swift .lua .pl .pm .r .jl .hs .ex .exs .erl .clj .el .lisp .sh
+        .bash .zsh .fish .ps1 .bat .sql .css .scss .less .toml .yaml .yml .ini .cfg .conf .properties .env
+        .xml .xsd .svg .gradle .cmake .mk .tf .proto .graphql .diff .patch .dockerfile""",
+    "text": ".txt .text .tex .org .adoc .eml .srt",
 }
+_FORMATS = {suffix: name for name, suffixes in _SUFFIXES.items() for suffix in suffixes.split()}
 _MEDIA_TYPES = {
     "markdown": "text/markdown",
     "html": "text/html",
     "pdf": "application/pdf",
     "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "rst": "text/plain",
+    "table": "text/csv",
+    "json": "application/json",
+    "log": "text/plain",
+    "code": "text/plain",
+    "text": "text/plain",
 }
-_TEXT_SUFFIXES = frozenset(
-    re.findall(
-        r"\.\w+",
-        """.txt .text .rst .log .csv .tsv .json .jsonl .ndjson .ini .cfg .conf .toml .yaml .yml .tex .org
-        .adoc .py .pyi .js .jsx .ts .tsx .java .kt .c .h .cc .cpp .hpp .cs .go .rs .rb .php .swift .sh .sql
-        .css .xml .properties .env .eml .srt""",
-    )
-)
 _BINARY = (
     b"%PDF-",
     b"PK\x03\x04",
@@ -54,7 +54,8 @@ _BINARY = (
 )
 """First bytes of formats that are not text, whatever the name says."""
 
-_VERSIONS = {"markdown": 1, "html": 1, "pdf": 1, "docx": 1, "text": 1}
+_LAID_OUT = frozenset(["pdf", "docx"])
+_VERSIONS = dict.fromkeys(_SUFFIXES, 1)
 
 
 def parse(data: bytes, path: str) -> Parsed:
@@ -62,7 +63,7 @@ def parse(data: bytes, path: str) -> Parsed:
     if not data:
         raise EmptyFileError("empty")
     name = format_of(path)
-    if name in ("text", "markdown", "html") and data.startswith(_BINARY):
+    if name not in _LAID_OUT and data.startswith(_BINARY):
         raise BinaryFileError("binary, not text")
     parsed = _parser(name)(data, path)
     if not any(character.isalnum() for character in parsed.text):
@@ -77,10 +78,7 @@ def format_of(path: str) -> str:
 
 def media_type(path: str) -> str | None:
     """Return the media type by a path's suffix, or None when only its bytes can tell."""
-    suffix = PurePosixPath(path).suffix.lower()
-    if suffix in _TEXT_SUFFIXES:
-        return "text/plain"
-    return _MEDIA_TYPES.get(format_of(path))
+    return _MEDIA_TYPES.get(_FORMATS.get(PurePosixPath(path).suffix.lower(), ""))
 
 
 def parser_mark(path: str) -> str:
@@ -99,6 +97,14 @@ def _parser(name: str) -> Parser:
         from .parse_pdf import parse_pdf as parser
     elif name == "docx":
         from .parse_docx import parse_docx as parser
+    elif name == "rst":
+        from .parse_rst import parse_rst as parser
+    elif name == "table":
+        from .parse_table import parse_table as parser
+    elif name == "json":
+        from .parse_json import parse_json as parser
+    elif name == "code":
+        from .parse_code import parse_code as parser
     else:
         from .parse_text import parse_text as parser
     return parser

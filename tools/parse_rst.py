@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 
-from .evidence import Block
-from .text_headings import Headings, underlined
-from .text_lines import Flow, Line, chunks
+from .decode import decode
+from .evidence import Parsed
+from .text_headings import Headings, title_of, underlined
+from .text_lines import Flow, Line, chunks, lines_of
 
 _DIRECTIVE = re.compile(r"\s*\.\.\s+(?P<name>[\w:+.-]+)::\s*(?P<argument>.*)")
 _EXPLICIT = re.compile(r"\s*\.\.(?:\s|$)")
@@ -24,11 +26,13 @@ _SIMPLE_RULE = re.compile(r"\s*=+(?:\s+=+)+\s*|\s*=+(?:\s+=+)*\s*")
 _GRID_RULE = re.compile(r"\s*\+(?:[-=]+\+)+\s*")
 
 
-def read_rst(lines: Sequence[Line]) -> list[Block]:
-    """Return the blocks of a reStructuredText file in order."""
+def parse_rst(data: bytes, path: str) -> Parsed:
+    """Return a reStructuredText file as blocks over its decoded text."""
+    text = decode(data)
     reading = _Reading()
-    reading.body(lines)
-    return reading.flow.blocks
+    reading.body(lines_of(text))
+    blocks = tuple(reading.flow.blocks)
+    return Parsed(text, blocks, title_of(text, blocks, PurePosixPath(path)), "text/plain", "rst/1")
 
 
 @dataclass(slots=True)

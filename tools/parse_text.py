@@ -1,36 +1,28 @@
 """Parse plain text and whatever reads as text; the canonical text is the decoded file.
 
-By the file's suffix: tables (.csv, .tsv), records (.json, .jsonl, .log), source code, reStructuredText; all
-else is prose with headings where they are evident, lists, rows in columns and indented code.
+A log is read line by line; all else is prose with headings where they are evident, lists, rows in columns and
+indented code.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from .decode import decode
 from .evidence import Block, Parsed
-from .text_headings import Headings, headline_level, underlined
-from .text_lines import ITEM, Flow, Line, chunks, lines_of
+from .places import lines_place
+from .text_headings import Headings, headline_level, title_of, underlined
+from .text_lines import ITEM, Flow, Line, chunks, cut, lines_of
 
-_TABLES = frozenset([".csv", ".tsv"])
-_RECORDS = frozenset([".json", ".jsonl", ".ndjson", ".log"])
-_MARKUP = frozenset([".rst", ".rest"])
-_CODE = frozenset(
-    re.findall(
-        r"\.\w+",
-        """.py .pyi .js .jsx .mjs .ts .tsx .java .kt .kts .scala .c .h .cc .cpp .hpp .cs .go .rs
-        .rb .php .swift .lua .pl .r .jl .hs .ex .exs .erl .clj .el .lisp .sh .bash .zsh .fish
-        .ps1 .bat .sql .css .scss .less .toml .yaml .yml .ini .cfg .conf .properties .env .xml
-        .xsd .svg .gradle .cmake .mk .tf .proto .graphql .diff .patch .dockerfile""",
-    )
-)
 _SIGNS = re.compile(r"[{}();=<>$|\\]|\s--\w|^\s*(?:#|>>>|\.\.\.)")
 _CODE_INDENT = 4
+_MOST_LINES = 40
+"""Lines of one entry of a log at most."""
+
 _MARGIN_SHARE = 0.2
 """Share of the lines that an indent must have to be the margin of the text."""
 
@@ -42,70 +34,27 @@ def parse_text(data: bytes, path: str) -> Parsed:
     """Return a text file as blocks over its decoded text."""
     text = decode(data)
     name = PurePosixPath(path)
-    blocks = _reading(name.suffix.lower())(lines_of(text))
-    return Parsed(text, tuple(blocks), _title(text, blocks, name), "text/plain", "text/1")
+    if name.suffix.lower() == ".log":
+        blocks = tuple(_log(lines_of(text)))
+        return Parsed(text, blocks, name.stem or name.name, "text/plain", "log/1")
+    blocks = tuple(_prose(lines_of(text)))
+    return Parsed(text, blocks, title_of(text, blocks, name), "text/plain", "text/1")
 
 
-def _reading(suffix: str) -> Callable[[Sequence[Line]], list[Block]]:
-    """Return how the lines of a file are read, by its suffix."""
-    if suffix in _MARKUP:
-        from .parse_rst import read_rst
-
-        return read_rst
-    if suffix in _TABLES:
-        return _table
-    if suffix in _RECORDS:
-        return _records
-    return _code if suffix in _CODE else _prose
-
-
-def _title(text: str, blocks: Sequence[Block], name: PurePosixPath) -> str:
-    """Return the first heading when the file opens with it, else the file's name."""
-    first = next((block for block in blocks if block.kind != "code"), None)
-    if first and first.kind == "heading":
-        return " ".join(text[first.start : first.end].split())
-    return name.stem or name.name
-
-
-def _table(lines: Sequence[Line]) -> list[Block]:
-    """Return the first record as header and every other one as a row; a quoted cell may hold line breaks."""
-    flow = Flow()
-    group = flow.next_group()
-    record: list[Line] = []
-    for line in lines:
-        if record or line.bare:
-            record.append(line)
-        if record and sum(one.text.count('"') for one in record) % 2 == 0:
-            flow.add("row" if flow.blocks else "header", record, 0, group)
-            record = []
-    for line in record:
-        if line.bare:
-            flow.add("row", [line], 0, group)
-    return flow.blocks
-
-
-def _records(lines: Sequence[Line]) -> list[Block]:
-    flow = Flow()
-    group = flow.next_group()
-    for line in lines:
-        if line.bare:
-            flow.add("row", [line], 0, group)
-    return flow.blocks
-
-
-def _code(lines: Sequence[Line]) -> list[Block]:
-    """Return the blocks of source code: cut at blank lines before a line that is not indented."""
-    flow = Flow()
-    group = flow.next_group()
-    block: list[Line] = []
-    for chunk in chunks(lines):
-        if block and not chunk[0].indent:
-            flow.add("code", block, 0, group)
-            block = []
-        block += chunk
-    if block:
-        flow.add("code", block, 0, group)
-    return flow.blocks
+def _log(lines: Sequence[Line]) -> list[Block]:
+    """Return a line a row; lines that are indented, as those of a traceback, go on in the row before."""
+    rows: list[list[tuple[int, Line]]] = []
+    for numbered in enumerate(lines, 1):
+        line = numbered[1]
+        if rows and line.bare and line.indent and len(rows[-1]) < _MOST_LINES:
+            rows[-1].append(numbered)
+        elif line.bare:
+            rows.append([numbered])
+    blocks = (cut("row", [line for _, line in row], 0, 1) for row in rows)
+    return [
+        replace(block, element=lines_place(row[0][0], row[-1][0]))
+        for block, row in zip(blocks, rows, strict=True)
+    ]
 
 
 def _prose(lines: Sequence[Line]) -> list[Block]:

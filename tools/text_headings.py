@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 
+from .evidence import Block
 from .text_lines import Line
 
 _UNDERLINE = re.compile(r"([=\-~^\"'`#*+:._<>])\1{2,}")
@@ -31,6 +33,14 @@ class Headings:
         if style not in self._styles:
             self._styles.append(style)
         return min(6, self._styles.index(style) + 1)
+
+
+def title_of(text: str, blocks: Sequence[Block], name: PurePosixPath) -> str:
+    """Return the first heading when a file opens with it, else the file's name."""
+    first = next((block for block in blocks if block.kind != "code"), None)
+    if first and first.kind == "heading":
+        return " ".join(text[first.start : first.end].split())
+    return name.stem or name.name
 
 
 def underlined(run: Sequence[Line]) -> int:

@@ -12,6 +12,7 @@ from typing import Any
 
 from .cuts import SentenceCut
 from .evidence import Locator, Sentence, Span
+from .places import joint_place
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,8 @@ def joint_locator(locators: Iterable[Locator]) -> Locator:
         return Locator()
     pages = [page for place in places for page in (place.page, place.last_page) if page is not None]
     first, last = (min(pages), max(pages)) if pages else (None, None)
-    return Locator(first, last if last != first else None, places[0].heading, places[0].element)
+    element = joint_place(places[0].element, places[-1].element)
+    return Locator(first, last if last != first else None, places[0].heading, element)
 
 
 def _locator(parts: Sequence[Any]) -> Locator:

@@ -1,4 +1,4 @@
-"""Plain text is read by what is evident in it: headings, lists, columns, listings, records."""
+"""Plain text is read by what is evident in it: headings, lists, columns, listings, entries of a log."""
 
 from __future__ import annotations
 
@@ -91,26 +91,17 @@ def test_rules_between_sections_are_no_blocks():
     ]
 
 
-def test_csv_has_a_header_and_rows_over_quoted_line_breaks():
-    parsed = read('name,note\ntea,"hot\nand sweet"\nmilk,cold\n', "drinks.csv")
+def test_a_log_is_read_by_entries_with_the_lines_that_belong_to_them():
+    parsed = read("10:02 start\n\n10:03 ValueError\n  File x\n10:04 end\n", "x.log")
     assert shape(parsed) == [
-        ("header", 0, "name,note"),
-        ("row", 0, 'tea,"hot\nand sweet"'),
-        ("row", 0, "milk,cold"),
+        ("row", 0, "10:02 start"),
+        ("row", 0, "10:03 ValueError\n  File x"),
+        ("row", 0, "10:04 end"),
     ]
-    assert {block.group for block in parsed.blocks} == {1}
-    assert len(read('a,b\n1,"open\n2,3\n4,5\n', "x.csv").blocks) == 4
-
-
-def test_records_are_rows_and_code_keeps_its_definitions_whole():
-    assert [kind for kind, *_ in shape(read('{"a": 1}\n{"a": 2}\n', "x.jsonl"))] == ["row", "row"]
-    code = "import os\n\n\ndef fee():\n    a = 1\n\n    return a\n\n\nclass B:\n    pass\n"
-    parsed = read(code, "x.py")
-    assert [text.splitlines()[0] for *_, text in shape(parsed)] == ["import os", "def fee():", "class B:"]
-    assert {block.kind for block in parsed.blocks} == {"code"}
-    assert parsed.title == "x"
+    assert [block.element for block in parsed.blocks] == ["line 1", "lines 3–4", "line 5"]
 
 
 def test_a_file_without_suffix_keeps_its_name_as_title():
     assert read("free for all use.", "docs/LICENSE").title == "LICENSE"
     assert read("a=1", ".env").title == ".env"
+    assert read("a=1", "conf/app.ini").title == "app.ini"

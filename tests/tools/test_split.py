@@ -163,7 +163,10 @@ def test_signature_governs_over_blank_lines_and_closing_brackets():
     text = "\n".join(lines)
     parsed = parse(text.encode(), "a.py")
     cut = split(parsed, octets, Limits())
-    assert governing(parsed, named(parsed, cut, "return z")) == ["class A:", "def f("]
+    assert governing(parsed, named(parsed, cut, "return z")) == [
+        "class A:",
+        "def f(\n        self,\n    ):",
+    ]
 
 
 def test_item_governs_the_listing_inside_it():
