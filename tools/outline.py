@@ -121,7 +121,9 @@ def _block_units(parsed: Parsed, flow: Sequence[Block], index: int, course: _Cou
         offset = next((i for i, one in enumerate(flow) if one.start <= start < one.end), 0)
         element = lines.place(parsed.text, start, end) if lines else block.element
         locator = Locator(_page(touched[0]), _page(touched[-1]), path, element)
-        spans = _apart(governed, extra, (start, end))
+        # What is read with a unit stands last: the header of a row, the nearest signature of code.
+        above = (extra, governed) if block.kind == "row" else (governed, extra)
+        spans = _apart(*above, (start, end))
         units.append(Unit(start, end, _KINDS[block.kind], index + offset, course.section, spans, locator))
     _remember(parsed.text, course, flow[-1], units)
     return units

@@ -6,6 +6,8 @@ still compared word for word. Nothing else about the wording changes.
 
 from __future__ import annotations
 
+import csv
+import json
 import re
 from collections.abc import Sequence
 from functools import lru_cache
@@ -21,6 +23,7 @@ _STRONG = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1", re.S)
 _EMPHASIS = re.compile(r"(?<![\w*])([*_])(?=[^\s*_])([^*_]+?)(?<=[^\s*_])\1(?![\w*])", re.S)
 _CODE = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.S)
 MARKER = re.compile(r"^\s*(?:[-*+•‣◦·]|\(?\d{1,3}[.)]|>|#{1,6})\s+")
+_NUMBER = re.compile(r"[-+]?[\d.,]+")
 _RULE_CELL = re.compile(r":?-{2,}:?")
 
 
@@ -43,15 +46,59 @@ def cells(row: str) -> list[str]:
 
 
 def row_as_text(row: str, governing: Sequence[str]) -> str:
-    """Read a table row out with its header: `station: ST-001; max load kN: 101`; plain when it has none."""
-    header = next((line for line in reversed(governing) if "|" in line), None)
-    values = cells(row)
-    if header is None or "|" not in row:
+    """Read a row or record out with its names: `station: ST-001; load: 101`; plain when it has none."""
+    if "|" in row and any("|" in line for line in governing):
+        return _with_header(cells(row), cells(next(line for line in reversed(governing) if "|" in line)), row)
+    record = _record(row)
+    if record:
+        return "; ".join(f"{name}: {_value(value)}" for name, value in record.items())
+    for separator in ",;\t" if governing else "":
+        names, values = _separated(governing[-1], separator), _separated(row, separator)
+        if len(names) == len(values) > 1 and not any(_NUMBER.fullmatch(name) for name in names):
+            return _with_header([plain(value) for value in values], names, row)
+    return plain(row)
+
+
+def _with_header(values: Sequence[str], names: Sequence[str], row: str) -> str:
+    """Return values with their names; a row of another width is read as it stands."""
+    if len(values) != len(names) and not row.lstrip().startswith("|"):
         return plain(row)
-    names = cells(header)
     pairs = [
         f"{name}: {value}" if name else value
         for name, value in zip(names, values, strict=False)
         if value and not _RULE_CELL.fullmatch(value)
     ]
     return "; ".join([*pairs, *values[len(names) :]])
+
+
+def _record(row: str) -> dict[str, object]:
+    """Return the members of a JSON object, or of a stretch of one; empty where there are none."""
+    text = row.strip().rstrip(",")
+    if not text.startswith(("{", '"')):
+        return {}
+    try:
+        found = json.loads(text if text.startswith("{") else f"{{{text}}}", parse_float=str, parse_int=str)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _value(value: object) -> str:
+    """Return a value of a record in one line."""
+    if isinstance(value, dict):
+        return "(" + "; ".join(f"{name}: {_value(one)}" for name, one in value.items()) + ")"
+    if isinstance(value, list):
+        return ", ".join(map(_value, value))
+    if isinstance(value, bool) or value is None:
+        return json.dumps(value)
+    return plain(str(value))
+
+
+def _separated(row: str, separator: str) -> list[str]:
+    """Return the cells of a row of separated values."""
+    if separator not in row:
+        return []
+    try:
+        return next(csv.reader([row], delimiter=separator, skipinitialspace=True, strict=True), [])
+    except csv.Error:
+        return []
