@@ -35,6 +35,7 @@ class IndexSettings:
     """What shapes an index: which files, how large, passages of how many tokens (an encoder may allow fewer).
 
     `retry` tries files again that failed before even when they look the same; `rulebook` gives labels.
+    `chroma` keeps a Chroma collection in step with the vectors.
     """
 
     include: tuple[str, ...] = ()
@@ -43,6 +44,7 @@ class IndexSettings:
     passage_tokens: int = 200
     retry: bool = True
     rulebook: Rulebook = NO_RULES
+    chroma: bool = False
 
 
 @dataclass(frozen=True, slots=True)
