@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from ..graphs.budget import Budget
 from ..graphs.policy import Turn
+from ..tools.chroma_search import ChromaSearch
 from ..tools.corpus import DATABASE, Corpus, SourceSummary
 from ..tools.errors import UsageError
 from ..tools.evidence import NO_FILTER, OWNER, Access, Filter
@@ -44,6 +45,8 @@ class Agent:
     def __init__(self, folder: Path, access: Access | str, settings: Settings) -> None:
         self.folder = folder
         self.settings = settings
+        self.resident = True
+        """Whether this process stays for more than one question, so that loading Chroma is worth a second."""
         self._permissions = Permissions(folder)
         self._principal = access
         check_gate(self.access, NO_FILTER)
@@ -229,9 +232,18 @@ class Agent:
     def _reader(self, access: Access, filter: Filter) -> Reader:
         search = self.settings.search
         space = self.encoder.fingerprint if self.encoder else None
-        ranking = Ranking(search.k1, search.b, space)
+        ranking = Ranking(search.k1, search.b, space, self._chroma if self._asks_chroma else None)
         self._permissions.apply(self.corpus_or_empty, access)
         return self.corpus_or_empty.reader(access, filter, ranking=ranking)
+
+    @property
+    def _asks_chroma(self) -> bool:
+        engine = self.settings.search.vector_engine
+        return engine == "chroma" or (engine == "auto" and self.resident)
+
+    @cached_property
+    def _chroma(self) -> ChromaSearch:
+        return ChromaSearch(self.corpus_or_empty.folder)
 
     @property
     def _index_settings(self) -> IndexSettings:
@@ -242,6 +254,7 @@ class Agent:
             max_file_bytes=int(corpus.max_file_mb * 1_000_000),
             passage_tokens=corpus.passage_tokens,
             rulebook=self._permissions.rulebook,
+            chroma=self.settings.search.vector_engine != "exact",
         )
 
     def budget_for(self, question: Question) -> Budget:

@@ -161,7 +161,7 @@ def chat(given: Limited) -> int:
     """
     from .chat import Chat
 
-    with opened(given, preload=True) as agent:
+    with opened(given, preload=True, resident=True) as agent:
         talk = Chat(agent, narrowing(given, agent), _policy(given.verbose), given.as_json, given.verbose)
         return talk.run()
 

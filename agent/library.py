@@ -87,13 +87,14 @@ class CorpusLibrary:
         return await asyncio.to_thread(self.corpus_notes)
 
     def corpus_notes(self) -> tuple[str, ...]:
-        """Say that nothing is indexed, that no encoder runs, or how many vectors are ready."""
+        """Say that nothing is indexed, no encoder runs, vectors are not ready, or Chroma failed."""
         if not self._reader.allowed.any():
             return (EMPTY,)
         if self._encoder is None:
             return ("no encoder is installed: found by keywords only",)
         ready, total = self._reader.vectors_ready(self._encoder.fingerprint)
-        return () if ready == total else (f"vectors {ready * 100 // total} % ready: run `quaere sync`",)
+        waits = "" if ready == total else f"vectors {ready * 100 // total} % ready: run `quaere sync`"
+        return tuple(note for note in (waits, self._reader.engine_note) if note)
 
 
 def _around(span: Span, parent: Span) -> Span:

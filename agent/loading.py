@@ -24,10 +24,11 @@ def load_agent(preload: bool = False) -> type[Agent]:
 
 
 @contextmanager
-def opened(given: Common, preload: bool = False) -> Iterator[Agent]:
-    """Open the agent of a workspace; `preload` loads what answering needs at once."""
+def opened(given: Common, preload: bool = False, resident: bool = False) -> Iterator[Agent]:
+    """Open the agent of a workspace; `preload` loads what answering needs, `resident` ones may use Chroma."""
     folder = given.workspace or Path(".")
     with load_agent(preload).open(folder, access=given.principal, overrides=given.overrides) as agent:
+        agent.resident = resident
         yield agent
 
 

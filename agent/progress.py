@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..tools.sync import SyncReport
     from .assemble import Agent
 
-STAGES = {"read": "reading", "encode": "encoding"}
+STAGES = {"read": "reading", "encode": "encoding", "index": "indexing"}
 LONGEST_DETAIL = 40
 
 

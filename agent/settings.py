@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
@@ -85,6 +85,12 @@ class SearchSettings(_Section):
         description="Passages each ranking hands to the fusion in `quaere search`.",
     )
     fusion_k: Whole = Field(default=60, ge=0, le=10_000, description="Constant of reciprocal rank fusion.")
+    vector_engine: Literal["auto", "chroma", "exact"] = Field(
+        default="auto",
+        description="`exact` compares every vector and never loads Chroma; `chroma` asks the Chroma "
+        "collection beside them wherever access covers everything; `auto` does so in `quaere chat` and in "
+        "Python, where the second it takes to load is paid once. What Chroma proposes is scored exactly.",
+    )
 
 
 class CorpusSettings(_Section):
@@ -279,6 +285,8 @@ def _spelled(setting: Setting, origin: str) -> str:
 
 
 def _kind(annotation: Any) -> str:  # noqa: ANN401  (a type, a union or an alias)
+    if get_origin(annotation) is Literal:
+        return f"one of {', '.join(get_args(annotation))}"
     return {int: "a whole number", float: "a number", tuple[str, ...]: "a list of patterns"}.get(
         annotation, "a text that is not empty"
     )

@@ -52,7 +52,8 @@ def show_search(search: Search, paper: Paper) -> str:
     """Return the fused ranking with the place of each hit in both rankings."""
     several = _are_several(hit.reading.document.source for hit in search.hits)
     hits = [_hit(rank, hit, several, paper) for rank, hit in enumerate(search.hits, 1)]
-    parts = [*(hits or ["nothing found"]), _notes(search.notes, paper)]
+    told = "vectors searched through Chroma, scored exactly" if search.engine == "chroma" else ""
+    parts = [*(hits or ["nothing found"]), told, _notes(search.notes, paper)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

@@ -26,6 +26,7 @@ os.environ |= {
     "HF_HUB_OFFLINE": "1",
     "LANGSMITH_TRACING_V2": "false",
     "ANONYMIZED_TELEMETRY": "False",
+    "QUAERE_SEARCH_VECTOR_ENGINE": "exact",  # only Chroma's own tests load it
     "TOKENIZERS_PARALLELISM": "false",
 }
 # The export of the encoder takes half a minute; made once, it serves every test of every session.

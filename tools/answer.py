@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from .evidence import Candidate, Claim, Conflict, Footnote, Locator, Reading, Span, Status
 
 Json = dict[str, Any]
+Engine = Literal["exact", "chroma"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,16 +121,21 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What the retrieval debugger shows: the fused ranking with both rankings behind it."""
+    """What the retrieval debugger shows: the fused ranking with both rankings behind it.
+
+    `engine` says whether vectors were compared one by one or proposed by Chroma.
+    """
 
     query: str
     hits: tuple[Hit, ...]
     notes: tuple[str, ...] = ()
     revision: int = 0
+    engine: Engine = "exact"
 
     def to_json(self) -> Json:
         """Return the documented JSON object (docs/search.schema.json)."""
         return {
+            "engine": self.engine,
             "hits": [_hit_json(hit) for hit in self.hits],
             "notes": list(self.notes),
             "revision": self.revision,

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .answer import Engine
 from .chroma_search import ChromaSearch, Outcome, Wish
 from .connections import Connections
 from .evidence import ALWAYS_VALID, Access, Document, Filter, Locator, Passage, Reading, Span, Version
@@ -36,8 +36,6 @@ from .standing import Standing
 from .texts import Texts
 from .units import joint_locator, unpack
 from .vector import Matrix
-
-Engine = Literal["exact", "chroma"]
 
 _TOUCHED = """
 SELECT p.sentences, p.first FROM versions v JOIN passages p

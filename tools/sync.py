@@ -14,10 +14,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from .chroma import keep_chroma
 from .corpus import Corpus, Known, Source
 from .disk import network_warning
 from .embed import Encoder
-from .errors import UnreadableError, UsageError
+from .errors import SourceUnavailableError, UnreadableError, UsageError, WorkspaceError
 from .index import IndexSettings, Progress, Shaping, draft, encode_missing, observe, shaping
 from .lock import writer_lock
 from .parse import parse, parser_mark
@@ -121,10 +122,22 @@ def _sync(run: _Run, sources: Iterable[Source]) -> SyncReport:
         if run.encoder is not None:
             for seconds in encode_missing(run.corpus, run.encoder, run.progress):
                 run.encoder_seconds += seconds
+        _keep_chroma(run)
     except KeyboardInterrupt:
         interrupted = True
         run.warnings.append("stopped early; what was done is kept, `quaere sync` goes on from there")
     return _report(run, interrupted, time.perf_counter() - started)
+
+
+def _keep_chroma(run: _Run) -> None:
+    """Bring the Chroma collection in step where there is to be one; without it searches are exact."""
+    space = run.corpus.space
+    if not run.settings.chroma or space is None:
+        return
+    try:
+        keep_chroma(run.corpus, space, run.progress)
+    except (SourceUnavailableError, WorkspaceError) as error:
+        run.warnings.append(f"the Chroma collection could not be kept ({error}); searches are exact")
 
 
 def _sync_source(run: _Run, source: Source) -> None:
