@@ -60,21 +60,26 @@ def look_at_matrix(stores: Stores) -> Finding:
     snapshot = load(stores.folder, space)
     if snapshot is None:
         return warning("it cannot be read, or is of another encoder; the next search makes it anew", "")
-    vectors = dict(
-        stores.db.execute(
-            """SELECT p.id, x.vector FROM passages p JOIN vectors x ON x.space = ? AND x.key = p.input_key
-               WHERE p.id <= ?""",
-            (space, snapshot.top),
-        )
-    )
+    vectors = _vectors_behind(stores.db, space, snapshot.top)
     places = {int(id): at for at, id in enumerate(snapshot.ids)}
     if strays := len(places.keys() - vectors.keys()):
         return failed(f"it holds {counted(strays, 'passage')} that {'is' if strays == 1 else 'are'} no more")
-    looked_at = some(sorted(places))
+    looked_at = some(sorted(id for id in places if vectors[id]))
     wrong = sum(not _equal(vectors[id], snapshot.rows[places[id]]) for id in looked_at)
     if wrong:
         return failed(f"{counted(wrong, 'row')} of it differ from the stored vectors")
     return ok(f"{counted(len(places), 'row')} of revision {snapshot.revision}, equal to the stored vectors")
+
+
+def _vectors_behind(db: sqlite3.Connection, space: str, top: int) -> dict[int, bytes | None]:
+    """Return the vectors a matrix may hold; those of the dead go when the encoder changes, their rows stay."""
+    rows = db.execute(
+        """SELECT p.id, x.vector FROM passages p JOIN versions v ON v.id = p.version
+           LEFT JOIN vectors x ON x.space = ? AND x.key = p.input_key
+           WHERE p.id <= ? AND (x.key IS NOT NULL OR v.died IS NOT NULL)""",
+        (space, top),
+    )
+    return dict(rows.fetchall())
 
 
 def matrix_files(folder: Path) -> list[Path]:
@@ -83,12 +88,12 @@ def matrix_files(folder: Path) -> list[Path]:
 
 
 def unsound_vectors(db: sqlite3.Connection) -> list[tuple[str, bytes]]:
-    """Return space and key of the vectors that have another size than most, or not the length 1."""
-    sizes = dict(db.execute("SELECT length(vector), count(*) FROM vectors GROUP BY 1").fetchall())
-    usual = max(sizes, key=lambda size: sizes[size], default=0)
+    """Return space and key of vectors that have another size than most of the space, or not the length 1."""
+    sizes = db.execute("SELECT space, length(vector) FROM vectors GROUP BY 1, 2 ORDER BY 1, count(*)")
+    usual = dict(sizes.fetchall())
     found: list[tuple[str, bytes]] = []
     for space, key, vector in db.execute("SELECT space, key, vector FROM vectors"):
-        if not _is_sound(vector, usual):
+        if not _is_sound(vector, usual[space]):
             found.append((space, key))
     return found
 
@@ -120,7 +125,7 @@ def _least_likeness(db: sqlite3.Connection, encoder: Encoder) -> float:
     )
 
 
-def _equal(vector: bytes, row: NDArray[np.float32]) -> bool:
+def _equal(vector: bytes | None, row: NDArray[np.float32]) -> bool:
     return vector == row.astype("<f4").tobytes()
 
 
