@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from langgraph.runtime import Runtime
 
 from .match import term_set
-from .policy import Decision, Evidence, Refusal, WriteView, Writing
+from .policy import Draft, Evidence, Refusal, WriteView
+from .sides import Shelf, add_sides
 from .state import Run, RunState, all_needs, remember, words_of
 from .views import draft_of, draft_state, held_evidence, run_lexicon
 
@@ -19,11 +20,13 @@ async def answer(state: RunState, runtime: Runtime[Run]) -> RunState:
     """Show the packed evidence to the writer and keep its drafts."""
     run = runtime.context
     path = run.step("answer", state)
-    view = await _view(state, run, path)
+    held = await held_evidence(state, run, path) if state["route"] != "none" else ()
+    view = await _view(state, run, path, held)
     closing = state.get("rewordings", 0) > REWORDINGS
     writer = run.fallback if closing else run.policy
     decision = await writer.write(view)
-    drafts = [draft_state(draft) for draft in decision.value.drafts]
+    told = add_sides(decision.value.drafts, view.needs, Shelf(held, view.lexicon))
+    drafts = [draft_state(draft) for draft in told]
     notes = list(state.get("notes", []))
     if closing and drafts:
         notes.append("a claim its source did not carry was replaced by the sentence itself")
@@ -31,20 +34,18 @@ async def answer(state: RunState, runtime: Runtime[Run]) -> RunState:
         "drafts": drafts,
         "missing": dict(decision.value.missing),
         "notes": notes,
-        "decisions": remember(path, decision, _short(decision, view.evidence)),
+        "decisions": remember(path, decision, _short(told, view.evidence)),
     }
 
 
-def _short(decision: Decision[Writing], packed: Sequence[Evidence]) -> dict[str, object]:
+def _short(drafts: Sequence[Draft], packed: Sequence[Evidence]) -> dict[str, object]:
     return {
         "packed": [f"S{item.s}" for item in packed],
-        "drafts": [[draft.text, list(draft.cites)] for draft in decision.value.drafts],
+        "drafts": [[draft.text, list(draft.cites)] for draft in drafts],
     }
 
 
-async def _view(state: RunState, run: Run, path: str) -> WriteView:
-    searched = state["route"] != "none"
-    held = await held_evidence(state, run, path) if searched else ()
+async def _view(state: RunState, run: Run, path: str, held: Sequence[Evidence]) -> WriteView:
     closing = state.get("rewordings", 0) > REWORDINGS
     refusals = [] if closing else state.get("refused", [])
     refused = tuple(Refusal(draft_of(draft), "not_found", draft["reason"]) for draft in refusals)

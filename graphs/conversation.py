@@ -6,12 +6,9 @@ import ast
 import operator
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
-from ..tools.analyze import content_words, identifiers
-from .needs import lacks_subject
+from ..tools.analyze import identifiers
 from .policy import Draft, Reply, Turn
-from .question import read_question
 
 _GREETING = re.compile(
     r"(?:hi|hello|hey|hallo|good (?:morning|afternoon|evening|day)|greetings|howdy)"
@@ -39,7 +36,6 @@ _TASK = re.compile(
     r"imagine|invent|generate|create|suggest|give me (?:some |a few |\d+ )?(?:ideas|names|tips|titles))\b",
     re.I,
 )
-_FOLLOW_UP = re.compile(r"^(?:and|but|or|also|what about|how about|what of)\b[ ,]*", re.I)
 _EXPRESSION = re.compile(r"[\d.,()\s+\-*/x×÷%^]+")
 _WORDED = re.compile(
     r"^(?:what(?:'s| is| are)|how much (?:is|are)|calculate|compute|evaluate|add up)?\s*(?P<body>.*?)"
@@ -73,14 +69,6 @@ MOST_POWER = 64
 """Largest exponent that is computed; a longer number answers nothing and costs time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Standalone:
-    """A question that reads without the turns before it, and what was added to it."""
-
-    text: str
-    added: str = ""
-
-
 def reply_kind(question: str, turns: Sequence[Turn]) -> Reply:
     """Return what kind of reply the user's words alone call for, or "" when sources must be searched."""
     text = question.strip()
@@ -96,32 +84,6 @@ def reply_kind(question: str, turns: Sequence[Turn]) -> Reply:
         return "arithmetic"
     if _TASK.match(text) and not identifiers(text):
         return "task"
-    return ""
-
-
-def make_standalone(question: str, turns: Sequence[Turn]) -> Standalone:
-    """Return the question with the subject of the last turn where it leans on it."""
-    if not turns:
-        return Standalone(question)
-    bare = _FOLLOW_UP.sub("", question.strip())
-    elliptic = (
-        bare != question.strip() and len(content_words(bare)) <= 4 and not read_question(bare).identifiers
-    )
-    if not (elliptic or lacks_subject(question)):
-        return Standalone(question)
-    subject = _subject(turns[-1])
-    if not subject or subject.casefold() in question.casefold():
-        return Standalone(question)
-    return Standalone(f"{bare.rstrip('?! .')} {subject}?", subject)
-
-
-def _subject(turn: Turn) -> str:
-    """Return the names and identifiers a turn was about: those of its question, else of its first claim."""
-    for text in (turn.standalone or turn.question, *turn.claims[:1]):
-        shape = read_question(text)
-        named = list(dict.fromkeys([*shape.identifiers, *shape.quoted, *shape.names]))
-        if named and not read_arithmetic(text):
-            return " ".join(named[:3])
     return ""
 
 

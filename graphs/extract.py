@@ -46,10 +46,10 @@ def write_need(need: Need, view: WriteView, refused: frozenset[str]) -> list[Dra
     if not ranked:
         return []
     best, first = ranked[0]
-    drafts = [_draft(need, best, first)]
+    drafts = [state_sentence(need, best, first)]
     second = _complement(best, ranked[1:])
     if second:
-        drafts.append(_draft(need, *second))
+        drafts.append(state_sentence(need, *second))
     return drafts
 
 
@@ -72,7 +72,7 @@ def write_nearest(need: Need, view: WriteView) -> list[Draft]:
     if not found:
         return []
     match, item = max(found, key=lambda pair: (pair[0].score, -pair[0].s, -pair[0].j))
-    return [replace(_draft(need, match, item), need=None)]
+    return [replace(state_sentence(need, match, item), need=None)]
 
 
 def _names_it(question: Question, sentence: str) -> bool:
@@ -121,7 +121,7 @@ def _complement(best: Match, others: Sequence[tuple[Match, Evidence]]) -> tuple[
     return None
 
 
-def _draft(need: Need, match: Match, item: Evidence) -> Draft:
+def state_sentence(need: Need, match: Match, item: Evidence) -> Draft:
     """Return a claim of a sentence with its lead-in, what it leans on and what qualifies it."""
     listed = _listed(match.j, item)
     numbers = [match.j, *listed] if listed else _with_context(match.j, item)

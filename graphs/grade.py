@@ -10,6 +10,7 @@ from .budget import CLOSING_STEPS, ROUND_STEPS
 from .match import lacks
 from .policy import Evidence, Grade, Grades, GradeView, Need
 from .question import read_question
+from .sides import set_back
 from .state import MOST_ROUNDS, EvidenceState, NeedState, Run, RunState, all_needs, remember
 from .views import held_evidence, run_lexicon
 
@@ -25,7 +26,7 @@ async def grade(state: RunState, runtime: Runtime[Run]) -> RunState:
     held = await held_evidence(state, run, path)
     view = GradeView(state["standalone"], needs, held, await run_lexicon(state, run, path))
     decision = await run.policy.grade(view)
-    grades = _vetoed(decision.value, needs, held)
+    grades = set_back(_vetoed(decision.value, needs, held), view)
     evidence = _graded(state.get("evidence", []), grades)
     need_states = _closed(state["needs"], grades)
     stale = 0 if _progressed(state, evidence, need_states) else state.get("stale", 0) + 1

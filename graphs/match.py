@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from ..tools.analyze import is_identifier, terms, tokens
 from ..tools.evidence import SentenceKind
+from .granted import granted_terms
 from .policy import Evidence, Lexicon, Need
 from .question import Question, holds_type, read_question
 
@@ -106,12 +107,15 @@ def match_sentences(need: Need, evidence: Evidence, lexicon: Lexicon) -> list[Ma
     reading = evidence.reading
     sets = [term_set(text) for text in reading.texts]
     whole = frozenset().union(*sets, _place_terms(evidence))
+    granted = granted_terms(need, evidence)
     matches = []
     for i, sentence in enumerate(reading.sentences):
         if sentence.kind == "heading":
             continue
         near = frozenset().union(*sets[max(0, i - 1) : i], *sets[i + 1 : i + 2])
-        governing = _place_terms(evidence).union(*(term_set(text) for text in reading.governing[i]))
+        governing = _place_terms(evidence).union(
+            granted[i], *(term_set(text) for text in reading.governing[i])
+        )
         named = part_set(reading.texts[i])
         place = _Place(sets[i] - named, named, governing, near, whole)
         cosines = evidence.cosines.get(need.id, ())

@@ -12,6 +12,7 @@ from typing import Generic, Literal, TypeVar
 
 from ..tools.evidence import ClaimKind, Feature, Reading, Span, Verdict
 from .ports import Arguments, ToolCard
+from .times import Period
 
 RouteKind = Literal["none", "one", "iterative"]
 Reply = Literal["", "empty", "greeting", "thanks", "conversation", "arithmetic", "task"]
@@ -48,11 +49,15 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """A sub-question that the answer must meet; `subject` names what a comparison is about."""
+    """A sub-question that the answer must meet; `subject` names what a comparison is about.
+
+    `when` is the time it is about, set by the route node; None takes every version for one that holds.
+    """
 
     id: str
     text: str
     subject: str = ""
+    when: Period | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +82,8 @@ class Route:
 class Evidence:
     """A numbered passage (`S3`) with its ranks, its features and the cosine of each sentence to each need.
 
-    `around` is the text of its section beside it, where an identifier may stand that it does not repeat.
+    `around` is the text of its section beside it, where an identifier may stand that it does not repeat;
+    `replaces` are the passages held of older versions that the document is said to replace.
     """
 
     s: int
@@ -89,6 +95,7 @@ class Evidence:
     grade: GradeValue = "ungraded"
     needs: tuple[str, ...] = ()
     around: str = ""
+    replaces: tuple[Reading, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +159,11 @@ class Grades:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A claim as written: text and the sentence ids it rests on (`S3.2`, `S0.1` for the user's words)."""
+    """A claim as written: text and the sentence ids it rests on (`S3.2`, `S0.1` for the user's words).
+
+    `against` is the index of the draft that it disagrees with; `older` then says how its version is marked
+    when the other one decides, and is empty when neither does.
+    """
 
     text: str
     cites: tuple[str, ...]
@@ -160,6 +171,8 @@ class Draft:
     formula: str | None = None
     need: str | None = None
     qualifies: int | None = None
+    against: int | None = None
+    older: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,9 @@ from ..tools.answer import Answer
 from ..tools.evidence import Claim, ClaimKind, Status, Verdict
 from .footnotes import add_footnotes
 from .policy import Evidence
-from .state import DraftState, NeedState, Run, RunState, split_id
+from .sides import notes_on_standing
+from .state import DraftState, NeedState, Run, RunState, all_needs, split_id
+from .telling import Told, arrange, conflicts_of, text_of, with_marks, worded
 from .views import held_evidence
 
 REPLIES = {
@@ -31,8 +33,11 @@ async def render(state: RunState, runtime: Runtime[Run]) -> RunState:
     """Return the answer as JSON."""
     run = runtime.context
     path = run.step("render", state)
-    claims = await _claims(state, run, path)
-    answer = _quiet(state, claims) if state["route"] == "none" else _searched(state, claims, run)
+    held = {item.s: item for item in await held_evidence(state, run, path)}
+    told = await _told(state, held, run, path)
+    claims = tuple(one.claim for one in told)
+    answer = _quiet(state, claims) if state["route"] == "none" else _searched(state, told, run)
+    answer = replace(answer, notes=(*answer.notes, *_standing(claims, state, held)))
     answer = replace(
         answer,
         notes=(*state.get("notes", []), *answer.notes),
@@ -44,16 +49,24 @@ async def render(state: RunState, runtime: Runtime[Run]) -> RunState:
     return {"answer": answer.to_json()}
 
 
-async def _claims(state: RunState, run: Run, path: str) -> tuple[Claim, ...]:
+async def _told(state: RunState, held: Mapping[int, Evidence], run: Run, path: str) -> list[Told]:
     """Return the claims that passed their check, with footnotes; those of withdrawn files are gone."""
-    held = {item.s: item for item in await held_evidence(state, run, path)}
-    kept = [_claim(draft) for draft in state["drafts"] if draft["verdict"] == "supported"]
-    kept = [claim for claim in kept if all(_readable(cite, held) for cite in claim.cites)]
-    noted = await add_footnotes(kept, held, run, f"{path}.quotes")
-    # What was forbidden between reading the evidence and quoting it has an empty quote, and is not told.
-    noted = tuple(claim for claim in noted if all(note.quote for note in claim.footnotes))
+    told = arrange(
+        [
+            Told(_claim(draft), i, draft["against"], draft["older"])
+            for i, draft in enumerate(state["drafts"])
+            if draft["verdict"] == "supported" and all(_readable(cite, held) for cite in draft["cites"])
+        ]
+    )
+    noted = await add_footnotes([one.claim for one in told], held, run, f"{path}.quotes")
     changed = {held[s].reading.document.path for s in held if held[s].reading.document.id in state["changed"]}
-    return tuple(_mark_changed(claim, changed) for claim in noted)
+    # What was forbidden between reading the evidence and quoting it has an empty quote, and is not told.
+    quoted = [
+        replace(one, claim=_mark_changed(claim, changed))
+        for one, claim in zip(told, noted, strict=True)
+        if all(note.quote for note in claim.footnotes)
+    ]
+    return worded(arrange(quoted))
 
 
 def _readable(cite: str, held: Mapping[int, Evidence]) -> bool:
@@ -80,6 +93,22 @@ def _mark_changed(claim: Claim, changed: set[str]) -> Claim:
     return replace(claim, footnotes=notes)
 
 
+def _standing(claims: Sequence[Claim], state: RunState, held: Mapping[int, Evidence]) -> tuple[str, ...]:
+    """Tell of claims whose versions do not hold at the time the question is about."""
+    needs = {need.id: need for need in all_needs(state)}
+    cited = [
+        (needs[claim.need], [_sentence(cite, held) for cite in claim.cites if split_id(cite)[0] in held])
+        for claim in claims
+        if claim.need in needs
+    ]
+    return notes_on_standing(cited)
+
+
+def _sentence(cite: str, held: Mapping[int, Evidence]) -> tuple[Evidence, str]:
+    s, j = split_id(cite)
+    return held[s], held[s].reading.texts[j - 1]
+
+
 def _quiet(state: RunState, claims: tuple[Claim, ...]) -> Answer:
     """Answer from the user's own words, or say in one sentence what is wanted."""
     reply = state["reply"]
@@ -91,25 +120,31 @@ def _quiet(state: RunState, claims: tuple[Claim, ...]) -> Answer:
     return Answer(status, REPLIES.get(reply, REPLIES["task"]), f"no sources needed ({reply})")
 
 
-def _searched(state: RunState, claims: tuple[Claim, ...], run: Run) -> Answer:
+def _searched(state: RunState, told: Sequence[Told], run: Run) -> Answer:
     """Answer from the sources with a status that tells how much of the question they carry."""
+    claims = tuple(one.claim for one in told)
     answering = tuple(claim for claim in claims if claim.need is not None)
-    nearest = tuple(claim for claim in claims if claim.need is None)
+    nearest = tuple(one.claim for one in told if one.claim.need is None and not one.older)
+    conflicts = conflicts_of(told, state)
     unmet = [need for need in state["needs"] if not _is_answered(need, state, answering)]
     status = _status(state, answering, unmet, run)
+    if conflicts and status in ("answered", "partial"):
+        status = "conflicting"
     missing = [*(_missing(need, state) for need in unmet), *_unasked(state)]
     absence = _absence(state, unmet, answering, nearest)
     if status == "stopped" and unmet:
         limit = _LIMITS.get(run.ledger.stopped_by or "", "limit")
         unread = absence.replace("The sources do not say", "What was read does not say", 1)
         absence = f"Stopped by the {limit} before the sources were read to the end. {unread}"
-    text = "\n\n".join(part for part in (_text_of(answering), absence) if part)
+    said = text_of([one for one in told if one.claim not in nearest], conflicts)
+    text = "\n\n".join(part for part in (said, absence) if part)
     return Answer(
         status=status,
         text=text,
         reason=_reason(status, unmet, run),
         claims=claims,
         missing=tuple(dict.fromkeys(missing)),
+        conflicts=conflicts,
         notes=_file_notes(state, claims),
     )
 
@@ -139,7 +174,7 @@ def _status(state: RunState, answering: Sequence[Claim], unmet: Sequence[NeedSta
 
 def _text_of(claims: Sequence[Claim]) -> str:
     """Return one paragraph a claim, each with the marks of its footnotes."""
-    return "\n\n".join(claim.text + "".join(f" [{note.n}]" for note in claim.footnotes) for claim in claims)
+    return "\n\n".join(map(with_marks, claims))
 
 
 def _absence(
@@ -182,6 +217,8 @@ def _reason(status: Status, unmet: Sequence[NeedState], run: Run) -> str:
         return f"stopped: {_LIMITS.get(run.ledger.stopped_by or '', 'limit')}"
     if status == "answered":
         return "every part of the question is carried by a cited source"
+    if status == "conflicting":
+        return "the sources disagree, and none of them is marked as the newer one"
     if status == "partial":
         return f"{len(unmet)} part of the question is not in the sources"
     return "the evidence does not carry an answer"

@@ -7,9 +7,10 @@ from dataclasses import replace
 from langgraph.runtime import Runtime
 
 from ..tools.analyze import terms
-from .policy import Decision, Route, RouteView
+from .policy import Decision, Need, Route, RouteView
 from .question import read_question
-from .state import MOST_ROUNDS, NeedState, Run, RunState, remember, turns_of
+from .state import MOST_ROUNDS, NeedState, PeriodState, Run, RunState, remember, turns_of
+from .times import Period, period_of
 from .views import lexicon_of
 
 QUIET = ("empty", "greeting", "thanks", "conversation", "arithmetic")
@@ -24,18 +25,32 @@ async def route(state: RunState, runtime: Runtime[Run]) -> RunState:
     decision = await _guard(decision, run, path)
     value = decision.value
     notes = () if value.kind == "none" else await run.ports.library.notes(f"{path}.notes")
+    today = _today(run, path)
+    needs = [_need_state(need, period_of(need.text, today)) for need in value.needs]
     return {
         "route": value.kind,
         "reply": value.reply if value.kind == "none" else "",
         "standalone": value.standalone,
-        "needs": [_need_state(need.id, need.text, need.subject) for need in value.needs],
+        "needs": needs,
         "rounds_allowed": {"none": 0, "one": 1, "iterative": MOST_ROUNDS}[value.kind],
         "round": 0 if value.kind == "none" else 1,
         "notes": list(notes),
         "decisions": remember(
-            path, decision, {"kind": value.kind, "needs": [need.text for need in value.needs]}
+            path,
+            decision,
+            {
+                "kind": value.kind,
+                "needs": [need["text"] for need in needs],
+                "when": [need["when"] for need in needs],
+            },
         ),
     }
+
+
+def _today(run: Run, path: str) -> str:
+    """Return the day of the run: the one it is narrowed to, else that of the clock."""
+    narrowed = run.filter.valid_at
+    return narrowed.isoformat() if narrowed else run.ports.clock.today(f"{path}.today")
 
 
 async def _guard(decision: Decision[Route], run: Run, path: str) -> Decision[Route]:
@@ -56,5 +71,13 @@ async def _guard(decision: Decision[Route], run: Run, path: str) -> Decision[Rou
     )
 
 
-def _need_state(identity: str, text: str, subject: str) -> NeedState:
-    return {"id": identity, "text": text, "subject": subject, "met": False, "missing": ""}
+def _need_state(need: Need, when: Period) -> NeedState:
+    about: PeriodState = {"first": when.first, "last": when.last, "said": when.said, "today": when.today}
+    return {
+        "id": need.id,
+        "text": need.text,
+        "subject": need.subject,
+        "met": False,
+        "missing": "",
+        "when": about,
+    }

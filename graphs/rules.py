@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from ..tools.analyze import content_words
 from ..tools.evidence import Verdict
 from .accept import Acceptance, accept, stands_out
-from .conversation import answer_from_words, make_standalone, reply_kind
+from .conversation import answer_from_words, reply_kind
 from .extract import write_nearest, write_need
+from .follow_up import make_standalone
 from .match import match_sentences
 from .needs import split_needs
 from .policy import (

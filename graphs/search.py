@@ -11,8 +11,10 @@ from langgraph.runtime import Runtime
 
 from ..tools.evidence import Candidate, Feature, Reading
 from ..tools.rank import Fused, cluster, fuse
+from .newer import follow_newer
 from .ports import Observation
-from .state import CallState, EvidenceState, FailureState, Run, RunState, find_evidence, numbers
+from .standing import holds
+from .state import CallState, EvidenceState, FailureState, Run, RunState, find_evidence, need_of, numbers
 
 ADMITTED = 10
 """Passages admitted a round from the fused ranking of all queries."""
@@ -31,7 +33,8 @@ async def search(state: RunState, runtime: Runtime[Run]) -> RunState:
     observations = await _run_calls(state, run)
     ranked = _fuse_calls(state["calls"], observations, state["standalone"])
     admitted = await _admit(state, run, path, ranked)
-    evidence = _numbered(state, admitted, observations)
+    newer, looked = await follow_newer(state, run, path, admitted)
+    evidence = _numbered(state, [*admitted, *newer], [*observations, *looked])
     cosines = await _cosines(state, run, path, [item["passage"] for item in evidence])
     for item in evidence:
         item["cosines"] = cosines.get(item["passage"], {})
@@ -113,12 +116,19 @@ async def _admit(
     new.sort(key=lambda passage: (-scores[passage].score, passage))
     readings = await run.ports.library.readings(f"{path}.read", [*held, *new])
     known = [passage for passage in [*held, *new] if passage in readings]
-    first = {group[0] for group in cluster([readings[passage].text for passage in known])}
+    shown = _representatives([readings[passage] for passage in known], state)
     return [
         (scores[passage], readings[passage])
         for i, passage in enumerate(known)
-        if passage not in held and i in first
+        if passage not in held and i in shown
     ]
+
+
+def _representatives(readings: Sequence[Reading], state: RunState) -> set[int]:
+    """Return the first of each cluster of near-duplicates, one whose version holds if there is one."""
+    when = need_of(state["needs"][0]).when
+    groups = cluster([reading.text for reading in readings])
+    return {min(group, key=lambda i: (not holds(readings[i], when), i)) for group in groups}
 
 
 def _numbered(

@@ -13,19 +13,30 @@ from ..tools.evidence import Access, Filter
 from .budget import Ledger
 from .policy import Decision, Need, Policy, Turn
 from .ports import Ports
+from .times import Period
 
 MOST_ROUNDS = 3
 """Rounds of searching at most, however often grade raises the allowance."""
 
 
+class PeriodState(TypedDict):
+    """The time a need is about: first and last day, the words that name it, the day of the run."""
+
+    first: str
+    last: str
+    said: str
+    today: str
+
+
 class NeedState(TypedDict):
-    """A need, whether evidence meets it, and what was missing when it was last graded."""
+    """A need, whether evidence meets it, what was missing when it was last graded, the time it is about."""
 
     id: str
     text: str
     subject: str
     met: bool
     missing: str
+    when: PeriodState
 
 
 class CallState(TypedDict):
@@ -62,6 +73,8 @@ class DraftState(TypedDict):
     formula: str | None
     need: str | None
     qualifies: int | None
+    against: int | None
+    older: str
     verdict: str
     reason: str
 
@@ -162,7 +175,7 @@ def all_needs(state: RunState) -> tuple[Need, ...]:
 
 def need_of(state: NeedState) -> Need:
     """Return a need as policies see it."""
-    return Need(state["id"], state["text"], state["subject"])
+    return Need(state["id"], state["text"], state["subject"], Period(**state["when"]))
 
 
 def turns_of(state: RunState) -> tuple[Turn, ...]:

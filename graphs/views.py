@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import cast
 
 from ..tools.analyze import terms
 from ..tools.evidence import ClaimKind, Reading
 from .policy import Draft, Evidence, GradeValue, Lexicon
 from .ports import Frequencies
+from .standing import replaced_by
 from .state import DraftState, EvidenceState, Run, RunState
 
 
@@ -19,14 +21,23 @@ async def held_evidence(state: RunState, run: Run, path: str) -> tuple[Evidence,
     ids = [item["passage"] for item in items]
     readings = await run.ports.library.readings(f"{path}.read", ids)
     around = await run.ports.library.surroundings(f"{path}.around", ids)
-    return tuple(
-        _evidence(item, readings[item["passage"]], around.get(item["passage"], ""))
+    kept = [
+        item
         for item in items
         if item["passage"] in readings and item["document"] not in state.get("withdrawn", [])
+    ]
+    held = [readings[item["passage"]] for item in kept]
+    return tuple(
+        replace(
+            _evidence(item, reading),
+            around=around.get(item["passage"], ""),
+            replaces=replaced_by(reading, held),
+        )
+        for item, reading in zip(kept, held, strict=True)
     )
 
 
-def _evidence(item: EvidenceState, reading: Reading, around: str) -> Evidence:
+def _evidence(item: EvidenceState, reading: Reading) -> Evidence:
     return Evidence(
         s=item["s"],
         reading=reading,
@@ -36,7 +47,6 @@ def _evidence(item: EvidenceState, reading: Reading, around: str) -> Evidence:
         cosines={need: tuple(values) for need, values in item["cosines"].items()},
         grade=cast(GradeValue, item["grade"]),
         needs=tuple(item["needs"]),
-        around=around,
     )
 
 
@@ -69,6 +79,8 @@ def draft_state(draft: Draft, verdict: str = "not_judged", reason: str = "") -> 
         "formula": draft.formula,
         "need": draft.need,
         "qualifies": draft.qualifies,
+        "against": draft.against,
+        "older": draft.older,
         "verdict": verdict,
         "reason": reason,
     }
@@ -83,4 +95,6 @@ def draft_of(state: DraftState) -> Draft:
         formula=state["formula"],
         need=state["need"],
         qualifies=state["qualifies"],
+        against=state["against"],
+        older=state["older"],
     )

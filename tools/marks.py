@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import PurePosixPath
 
@@ -103,6 +104,10 @@ _NAME_DATE = re.compile(
 )
 """A day, a month or a year in a name; `ISO-2023` is a name itself, and `2023-24` may be many things."""
 
+_NAME_VERSION = re.compile(
+    r"(?<![A-Za-z0-9])(?:v|ver|version|rev|revision)[-_. ]?(\d{1,4}(?:\.\d{1,4})*)(?![0-9A-Za-z])", re.I
+)
+
 
 def read_marks(text: str, path: str, given: Given) -> Validity:
     """Return when a document holds by its text, its path and what the settings give."""
@@ -121,6 +126,27 @@ def date_of_name(path: str) -> str | None:
     """Return the day that the only date in the name of a file begins with, as ISO 8601."""
     found = [days for days in map(_name_days, _NAME_DATE.finditer(PurePosixPath(path).stem)) if days]
     return found[0].first.isoformat() if len(found) == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A path without the date and version in the name of its file, and that version: () when it has none."""
+
+    name: str
+    version: tuple[int, ...]
+    is_versioned: bool
+
+
+def name_series(path: str) -> Series:
+    """Return the series a document belongs to by its name: `travel_2023.md`, `travel_2024.md`."""
+    place = PurePosixPath(path)
+    undated = _NAME_DATE.sub("", place.stem)
+    versions = list(_NAME_VERSION.finditer(undated))
+    bare = _NAME_VERSION.sub("", undated)
+    words = " ".join(re.findall(r"[^\W_]+", bare.casefold()))
+    number = tuple(int(part) for part in versions[0][1].split(".")) if len(versions) == 1 else ()
+    name = f"{place.parent}/{words}{place.suffix.casefold()}"
+    return Series(name, number, bool(words) and bare != place.stem)
 
 
 def _name_days(match: re.Match[str]) -> Days | None:

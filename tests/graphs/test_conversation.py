@@ -1,7 +1,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from quaere.graphs.conversation import evaluate, make_standalone, read_arithmetic, reply_kind
+from quaere.graphs.conversation import evaluate, read_arithmetic, reply_kind
+from quaere.graphs.follow_up import make_standalone
 from quaere.graphs.policy import Turn
 
 TYRE = Turn("How much is a tyre change on the K2?", "How much is a tyre change on the K2?", "answered")
