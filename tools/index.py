@@ -10,8 +10,9 @@ from .analyze import ANALYZER, terms
 from .corpus import Corpus, Known, Waiting
 from .embed import Encoder
 from .errors import DamagedFileError, UnreadableError
+from .marks import read_marks
 from .parse import parse, parser_mark
-from .relabel import rules_mark, validity_of
+from .relabel import rules_mark
 from .rulebook import NO_RULES, Rulebook
 from .split import SPLITTER, CountTokens, Limits, split
 from .standing import Observation, Stamp, content_hash
@@ -114,7 +115,7 @@ def draft(file: File, observed: Observation, data: bytes, shape: Shaping) -> Dra
         mark=shape.mark,
         terms=indexed,
         labels=given.labels,
-        validity=validity_of(parsed.text, file.path, given),
+        validity=read_marks(parsed.text, file.path, given),
         rules=rules_mark(shape.rulebook),
     )
 

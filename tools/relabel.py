@@ -6,21 +6,14 @@ They are made anew from the stored texts, so that a rule that changes holds at o
 from __future__ import annotations
 
 from .corpus import Corpus
-from .evidence import Validity
-from .rulebook import Given, Rulebook
+from .marks import MARKS, read_marks
+from .rulebook import Rulebook
 from .writer import Stored, Writer
-
-MARKS = "marks/0"
 
 
 def rules_mark(rulebook: Rulebook) -> str:
     """Return what the labels and the validity of documents depend on, beside the documents themselves."""
     return f"{MARKS} {rulebook.mark}"
-
-
-def validity_of(text: str, path: str, given: Given) -> Validity:
-    """Return when a text holds."""
-    return given.validity
 
 
 def apply_rulebook(corpus: Corpus, rulebook: Rulebook) -> bool:
@@ -57,6 +50,6 @@ def _renew(writer: Writer, stored: Stored, rulebook: Rulebook) -> None:
     given = rulebook.given(stored.source, stored.path)
     if stored.labels != given.labels:
         writer.put_labels(stored.document, given.labels)
-    validity = validity_of(writer.text_of(stored.version), stored.path, given)
+    validity = read_marks(writer.text_of(stored.version), stored.path, given)
     if stored.validity != validity:
         writer.put_validity(stored.version, validity)
