@@ -72,7 +72,7 @@ def look_at_matrix(stores: Stores) -> Finding:
 
 
 def _vectors_behind(db: sqlite3.Connection, space: str, top: int) -> dict[int, bytes | None]:
-    """Return the vectors a matrix may hold; those of the dead go when the encoder changes, their rows stay."""
+    """Return what a matrix may hold; vectors of the dead go when the encoder changes, their rows stay."""
     rows = db.execute(
         """SELECT p.id, x.vector FROM passages p JOIN versions v ON v.id = p.version
            LEFT JOIN vectors x ON x.space = ? AND x.key = p.input_key

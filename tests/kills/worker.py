@@ -1,0 +1,87 @@
+"""Change files and bring the index in step, for ever, telling each step on a pipe, until somebody kills us.
+
+Run as `worker.py FOLDER SEED KIND`: the files lie in FOLDER/docs. An edit is told before it is made, what is
+indexed after it was committed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sys
+from pathlib import Path
+
+from kill_encoders import ENCODERS
+from quaere.tools import index
+from quaere.tools.chroma import keep_chroma
+from quaere.tools.corpus import Corpus
+from quaere.tools.sync import IndexSettings, sync_all
+
+WORDS = ["amber", "basin", "cedar", "delta", "ember", "fjord", "grove", "haven", "inlet", "jetty", "knoll"]
+MOST = 40
+"""Files there are at most."""
+
+
+def tell(step: str, **about: object) -> None:
+    """Write a step to the pipe at once."""
+    os.write(1, (json.dumps({"step": step, **about}) + "\n").encode())
+
+
+def text_of(chance: random.Random) -> str:
+    """Return a document with a word that no other document ever had."""
+    lines = [" ".join(chance.choices(WORDS, k=chance.randint(3, 30))) for _ in range(chance.randint(1, 12))]
+    return f"# About tok{chance.getrandbits(60)}\n\n" + ".\n\n".join(lines) + ".\n"
+
+
+def edit(root: Path, chance: random.Random) -> None:
+    """Add, change, rename or delete one file, each in one step on disk."""
+    there = sorted(path.name for path in root.glob("*.md"))
+    kind = chance.choice(["add", "add", "change", "change", "rename", "delete"])
+    if kind == "add" or not there:
+        if len(there) < MOST:
+            put(root, f"f{chance.getrandbits(30)}.md", text_of(chance))
+    elif kind == "change":
+        put(root, chance.choice(there), text_of(chance))
+    elif kind == "rename":
+        old, new = chance.choice(there), f"f{chance.getrandbits(30)}.md"
+        tell("rename", path=old, to=new)
+        (root / old).rename(root / new)
+    else:
+        gone = chance.choice(there)
+        tell("delete", path=gone)
+        (root / gone).unlink()
+
+
+def put(root: Path, name: str, text: str) -> None:
+    """Write a file whole or not at all."""
+    tell("put", path=name, text=text)
+    draft = root / ".draft"
+    draft.write_text(text)
+    draft.replace(root / name)
+
+
+def progress(stage: str, done: int, total: int, detail: str) -> None:
+    """Tell what was committed."""
+    tell(stage, path=detail, done=done, total=total)
+
+
+def main(folder: Path, chance: random.Random, kind: str) -> None:
+    """Go round: some edits, then a sync, now and then with another encoder, and a top-up of Chroma."""
+    index.BATCH, index.WINDOW = 4, 16
+    corpus, name = Corpus.open(folder / ".quaere"), "one"
+    while True:
+        for _ in range(chance.randint(0, 8)):
+            edit(folder / "docs", chance)
+        if chance.random() < 0.4:
+            name = chance.choice(sorted(ENCODERS))
+        tell("sync", encoder=name)
+        sync_all(corpus, ENCODERS[name], IndexSettings(), progress)
+        tell("synced", encoder=name)
+        if kind == "chroma":
+            keep_chroma(corpus, ENCODERS[name].fingerprint, progress)
+            tell("kept")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), random.Random(sys.argv[2]), sys.argv[3])
