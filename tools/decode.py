@@ -1,9 +1,14 @@
-"""Decode a file's bytes to text without ever dropping a byte that cannot be read."""
+"""Decode a file's bytes to text without ever dropping a byte that cannot be read.
+
+In this order: the byte order mark, the pattern of NULs that UTF-16 and UTF-32 have without one, UTF-8, UTF-8
+with single bytes of Windows-1252 in it, the encoding the file states, what its text reads like.
+"""
 
 from __future__ import annotations
 
 import codecs
 import re
+import unicodedata
 
 from .errors import BinaryFileError
 
@@ -14,6 +19,26 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_NULS = (
+    ("utf-32-le", 4, (2, 3), 0),
+    ("utf-32-be", 4, (0, 1), 3),
+    ("utf-16-le", 2, (1,), 0),
+    ("utf-16-be", 2, (0,), 1),
+)
+"""Encodings with the bytes of a unit that are NUL in text of an alphabet, and the one that never is."""
+
+_MOST_NULS, _FEW_NULS = 0.6, 0.02
+"""Shares of NULs above and below which a byte of a unit counts as NUL and as a letter."""
+
+_LEAST_WORDS = 0.6
+"""Share of letters, digits and spaces from which wide characters read as text."""
+
+_STRAY_BYTES = "quaere.stray"
+_ASCII = bytes(range(128))
+_SEQUENCE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+_LEAST_SOUND = 4
+"""Letters in UTF-8 for each stray byte, at least, where a file counts as UTF-8 with stray bytes."""
+
 _CONTROL = frozenset(range(32)) - {9, 10, 12, 13, 27}
 _MOST_CONTROL = 0.01
 """Share of control characters from which decoded bytes count as binary."""
@@ -36,6 +61,9 @@ _FEW_BYTES = 64
 _MOST_ACCENTED = 0.4
 """Share of the letters of Western European text that are accented, at most."""
 
+_MUCH = 1_000_000
+_ENOUGH_LINES = 5000
+_TELLING_LINE = re.compile(rb"[^\n]*[\x80-\xff][^\n]*\n?")
 _SIGN_IN_WORD = re.compile(r"[^\W\d_][¡-¿×÷†‡ˆ‰‹›][^\W\d_]")
 
 
@@ -48,12 +76,65 @@ def decode(data: bytes, declared: str | None = None) -> str:
         if data.startswith(mark):
             return _checked(_strict(data[len(mark) :], name))
     if b"\0" in data[:_SAMPLE]:
-        raise BinaryFileError("binary, not text")
+        return _checked(_wide(data))
     try:
         return _checked(data.decode("utf-8"))
     except UnicodeDecodeError:
-        stated = _as_declared(data, declared)
+        stated = _mixed(data) or _as_declared(data, declared)
         return _checked(_detected(data) if stated is None else stated)
+
+
+def _wide(data: bytes) -> str:
+    """Return the text of UTF-16 or UTF-32 without a mark: NULs stand in some places of each unit only."""
+    sample = data[: _SAMPLE // 4 * 4]
+    for name, width, empty, filled in _NULS:
+        if len(data) % width:
+            continue
+        shares = [sample[i::width].count(0) / max(1, len(sample[i::width])) for i in range(width)]
+        if min(shares[i] for i in empty) > _MOST_NULS and shares[filled] < _FEW_NULS:
+            text = _strict(data, name)
+            if _reads_as_text(text[:_SAMPLE]):
+                return text
+    raise BinaryFileError("binary, not text")
+
+
+def _reads_as_text(sample: str) -> bool:
+    """Tell whether what was decoded is words: letters, digits and spaces for the most part."""
+    kinds = [unicodedata.category(character)[0] for character in sample]
+    unknown = sum(unicodedata.category(one) in ("Cn", "Co", "Cs") for one in sample) + sample.count("\0")
+    words = sum(kind in "LMNZ" or one in "\t\r\n" for kind, one in zip(kinds, sample, strict=True))
+    return not unknown and words >= _LEAST_WORDS * len(sample)
+
+
+def _mixed(data: bytes) -> str | None:
+    """Return UTF-8 with a few bytes of Windows-1252 in it, as logs and joined files have them, else None."""
+    if not _is_mostly_utf8(data[:_SAMPLE]) or not _is_mostly_utf8(data):
+        return None
+    return data.decode("utf-8", _STRAY_BYTES)
+
+
+def _is_mostly_utf8(data: bytes) -> bool:
+    sound = [len(sequence) for sequence in _SEQUENCE.findall(data)]
+    stray = len(data.translate(None, _ASCII)) - sum(sound)
+    return len(sound) >= _LEAST_SOUND * max(1, stray)
+
+
+def _stray_bytes(error: UnicodeError) -> tuple[str, int]:
+    """Read bytes that are not UTF-8 as Windows-1252, the few it leaves open as Latin-1."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    raw = error.object[error.start : error.end]
+    return "".join(_western(byte) for byte in raw), error.end
+
+
+def _western(byte: int) -> str:
+    try:
+        return bytes([byte]).decode(_WESTERN)
+    except UnicodeDecodeError:
+        return chr(byte)
+
+
+codecs.register_error(_STRAY_BYTES, _stray_bytes)
 
 
 def _as_declared(data: bytes, declared: str | None) -> str | None:
@@ -78,16 +159,28 @@ def _detected(data: bytes) -> str:
     """Decode by detection; what no encoding explains is binary."""
     from charset_normalizer import from_bytes
 
-    found = from_bytes(data)
-    names = [match.encoding for match in found]
-    if _WESTERN in names or (names and len(data) <= _FEW_BYTES):
-        western = _as_western(data)
-        if western is not None:
-            return western
+    found = from_bytes(_telling(data))
     best = found.best()
+    names = {name for match in found for name in match.could_be_from_charset}
+    western = _as_western(data)
+    if western is not None and (_WESTERN in names or best is None or len(data) <= _FEW_BYTES):
+        return western
     if best is None:
         raise BinaryFileError("binary, not text")
-    return _strict(data, best.encoding)
+    text = _strict(data, best.encoding)
+    return western if western is not None and _SIGN_IN_WORD.search(text) else text
+
+
+def _telling(data: bytes) -> bytes:
+    """Return what tells the encoding: of a large file the first lines with bytes beyond ASCII."""
+    if len(data) <= _MUCH:
+        return data
+    lines: list[bytes] = []
+    for match in _TELLING_LINE.finditer(data):
+        lines.append(match[0])
+        if match.end() - match.start() > _MUCH or len(lines) >= _ENOUGH_LINES:
+            break
+    return b"".join(lines)[:_MUCH]
 
 
 def _as_western(data: bytes) -> str | None:
