@@ -157,9 +157,18 @@ def _compare_versions(one: Statement, other: Statement) -> Relation:
     """Compare sentences of two versions of a document, which may say the same thing in other words."""
     question = read_question(one.need.text)
     a, b = _face(one.text), _face(other.text)
-    if question.wants not in _KINDS or not a.said & b.said:
+    if question.wants not in _KINDS or not a.said & b.said or a.exact != b.exact:
+        return ""
+    if set(one.match.missing) != set(other.match.missing) or _key(one) != _key(other):
         return ""
     return _compare_values(a.values, b.values, question, among_versions=True)
+
+
+def _key(one: Statement) -> str:
+    """Return the first cell of a table row, which says what the row is about; "" for other sentences."""
+    j = one.match.j - 1
+    is_row = one.item.reading.sentences[j].kind == "row"
+    return cells(one.item.reading.texts[j])[0].casefold() if is_row else ""
 
 
 def _same(one: Value, other: Value) -> bool:

@@ -37,7 +37,7 @@ async def render(state: RunState, runtime: Runtime[Run]) -> RunState:
     told = await _told(state, held, run, path)
     claims = tuple(one.claim for one in told)
     answer = _quiet(state, claims) if state["route"] == "none" else _searched(state, told, run)
-    answer = replace(answer, notes=(*answer.notes, *_standing(claims, state, held)))
+    answer = replace(answer, notes=(*answer.notes, *_standing(told, state, held)))
     answer = replace(
         answer,
         notes=(*state.get("notes", []), *answer.notes),
@@ -93,14 +93,16 @@ def _mark_changed(claim: Claim, changed: set[str]) -> Claim:
     return replace(claim, footnotes=notes)
 
 
-def _standing(claims: Sequence[Claim], state: RunState, held: Mapping[int, Evidence]) -> tuple[str, ...]:
+def _standing(told: Sequence[Told], state: RunState, held: Mapping[int, Evidence]) -> tuple[str, ...]:
     """Tell of claims whose versions do not hold at the time the question is about."""
     needs = {need.id: need for need in all_needs(state)}
-    cited = [
-        (needs[claim.need], [_sentence(cite, held) for cite in claim.cites if split_id(cite)[0] in held])
-        for claim in claims
-        if claim.need in needs
-    ]
+    open_ = next((needs[need["id"]] for need in state["needs"] if not need["met"]), None)
+    cited = []
+    for one in told:
+        need = None if one.older else needs.get(one.claim.need or "", open_)
+        if need is not None:
+            sentences = [_sentence(cite, held) for cite in one.claim.cites if split_id(cite)[0] in held]
+            cited.append((need, sentences))
     return notes_on_standing(cited)
 
 
@@ -133,9 +135,7 @@ def _searched(state: RunState, told: Sequence[Told], run: Run) -> Answer:
     missing = [*(_missing(need, state) for need in unmet), *_unasked(state)]
     absence = _absence(state, unmet, answering, nearest)
     if status == "stopped" and unmet:
-        limit = _LIMITS.get(run.ledger.stopped_by or "", "limit")
-        unread = absence.replace("The sources do not say", "What was read does not say", 1)
-        absence = f"Stopped by the {limit} before the sources were read to the end. {unread}"
+        absence = _stopped_text(absence, state, run)
     said = text_of([one for one in told if one.claim not in nearest], conflicts)
     text = "\n\n".join(part for part in (said, absence) if part)
     return Answer(
@@ -186,7 +186,7 @@ def _absence(
     if answering:
         plainly = "The sources do not say: " + " ".join(need["text"] for need in unmet)
     else:
-        reasons = [need["missing"] for need in unmet if need["missing"]]
+        reasons = [reason for need in unmet if (reason := _why_unmet(need, state))]
         plainly = f"{_NOTHING_SAID[:-1]} ({reasons[0]})." if reasons else _NOTHING_SAID
     if nearest:
         plainly += "\n\nWhat they do say:\n\n" + _text_of(nearest)
@@ -194,8 +194,26 @@ def _absence(
 
 
 def _missing(need: NeedState, state: RunState) -> str:
-    reason = need["missing"] or state["missing"].get(need["id"], "")
+    reason = _why_unmet(need, state) or state["missing"].get(need["id"], "")
     return f"{need['text']} ({reason})" if reason else need["text"]
+
+
+def _why_unmet(need: NeedState, state: RunState) -> str:
+    """Return what kept a need unmet; where every search failed, nothing was read that could miss it."""
+    return need["missing"] if _was_searched(state) else "nothing could be searched"
+
+
+def _was_searched(state: RunState) -> bool:
+    return bool(state.get("evidence")) or len(state.get("failures", [])) < len(state.get("asked", []))
+
+
+def _stopped_text(absence: str, state: RunState, run: Run) -> str:
+    """Say which limit kept the sources from being read, and how far they were."""
+    limit = _LIMITS.get(run.ledger.stopped_by or "", "limit")
+    if not _was_searched(state):
+        return f"Stopped by the {limit} before anything was searched."
+    unread = absence.replace("The sources do not say", "What was read does not say", 1)
+    return f"Stopped by the {limit} before the sources were read to the end. {unread}"
 
 
 def _unasked(state: RunState) -> list[str]:

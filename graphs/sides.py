@@ -87,7 +87,17 @@ def _tell(told: list[Draft], i: int, found: Sequence[Statement]) -> None:
         _tell(told, len(told) - 1, found)
         return
     for one in _distinct(others):
-        _add(told, i, one, older=_mark(one, found) if _decides(own, one) else "")
+        older = _decides(own, one)
+        if not older or _is_worth_telling(one, own):
+            _add(told, i, one, older=_mark(one, found) if older else "")
+
+
+def _is_worth_telling(older: Statement, own: Statement) -> bool:
+    """Tell whether an older version belongs beside an answer: where a time is named, it held then too."""
+    when, begins = own.need.when, own.item.reading.validity.valid_from
+    if when is None or not when.said:
+        return True
+    return holds(older.item.reading, when) and begins is not None and begins > when.first
 
 
 def _decides(one: Statement, other: Statement) -> bool:
@@ -114,9 +124,6 @@ def _distinct(others: Sequence[Statement]) -> list[Statement]:
 
 def _add(told: list[Draft], i: int, one: Statement, older: str) -> None:
     """Tie a statement to the draft at i: as a new draft, or by the draft that cites it already."""
-    when = one.need.when
-    if older and when is not None and when.said and not holds(one.item.reading, when):
-        return  # what held at another time does not answer a question about this one
     tied = [draft for draft in told if draft.against == i and bool(draft.older) == bool(older)]
     cited = next((k for k, draft in enumerate(told) if k != i and one.match.id in draft.cites), None)
     if cited is not None:

@@ -65,6 +65,8 @@ def replaced_by(reading: Reading, held: Sequence[Reading]) -> tuple[Reading, ...
 
 def are_series(one: Reading, other: Reading) -> bool:
     """Tell whether two documents are versions of one: one replaces the other, or only their dates differ."""
+    if one.document.id == other.document.id:
+        return False
     if replaces(one, other) or replaces(other, one):
         return True
     series, others = name_series(one.document.path), name_series(other.document.path)

@@ -17,7 +17,7 @@ _MONTHS = {
     for name in (calendar.month_name[number].casefold(), calendar.month_abbr[number].casefold())
 } | {"sept": 9}
 _MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
-_YEAR = r"(?:1[0-9]|20|21)\d\d"
+_YEAR = r"[12]\d\d\d"
 _ALONE = r"(?<![\w.,/§$€£-])"
 """Nothing that would make the digits part of a longer number, an amount or an identifier."""
 _ENDS = r"(?![\w%€$£]|[-/:]\w|[.,]\d)"
