@@ -24,7 +24,7 @@ def show_answer(answer: Answer, paper: Paper) -> str:
     several = _are_several(note.source for note in answer.footnotes)
     parts = [
         paper.wrap(clean(answer.text)),
-        *(_conflict(conflict, paper) for conflict in answer.conflicts),
+        *(_conflict(conflict, paper) for conflict in answer.conflicts if not _is_told(conflict, answer)),
         _lines((f"- {option}" for option in answer.options), paper),
         "\n".join(_footnote(note, several, paper) for note in answer.footnotes),
         _lines((f"missing: {thing}" for thing in answer.missing), paper),
@@ -86,6 +86,11 @@ def _footnote(note: Footnote, several: bool, paper: Paper) -> str:
     label = f"[{note.n}] "
     head = paper.wrap(f"{label}{place(name, note.locator, note.span)}{mark}", "", " " * len(label))
     return f"{head}\n{paper.wrap(clean(note.quote), '    ')}"
+
+
+def _is_told(conflict: Conflict, answer: Answer) -> bool:
+    """Tell whether the text of the answer holds every side already."""
+    return all(side.text in answer.text for side in conflict.sides)
 
 
 def _conflict(conflict: Conflict, paper: Paper) -> str:
