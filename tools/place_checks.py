@@ -8,19 +8,12 @@ import stat
 from pathlib import Path
 
 from .checks import REPAIR, Finding, Stores, counted, ok, warning
+from .disk import network_warning
 from .errors import BusyError, WorkspaceError
 from .lock import HOLDER, writer_lock
 from .scan import shown
 
 PRIVATE = 0o700
-
-NETWORK = frozenset(
-    {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "lustre", "beegfs", "davfs"}
-    | {"fuse.sshfs", "fuse.glusterfs"}
-)
-"""File systems, as the kernel names them, that other machines may write to as well."""
-
-MOUNTS = Path("/proc/self/mounts")
 
 LITTLE_SPACE = 200_000_000
 """Bytes free on the disk below which indexing may soon stop."""
@@ -38,32 +31,12 @@ def look_at_permissions(stores: Stores) -> Finding:
 
 def look_at_disk(stores: Stores) -> Finding:
     """Check that the disk is one of this machine and has room left."""
-    kind = file_system(stores.folder)
-    if kind in NETWORK:
-        return warning(
-            f"the index lies on a network disk ({kind}), whose locks and mapped files cannot be relied on",
-            "move the folder that holds .quaere to a disk of this machine",
-        )
+    if told := network_warning(stores.folder):
+        return warning(*told.rsplit("; ", 1))
     free = shutil.disk_usage(stores.folder).free
     if free < LITTLE_SPACE:
         return warning(f"{free / 1_000_000:.0f} MB are free on the disk", "free some space")
     return ok(f"a disk of this machine, {free / 1_000_000_000:.1f} GB free")
-
-
-def file_system(folder: Path, mounts: Path = MOUNTS) -> str:
-    """Return the kind of file system a folder lies on; empty where the system does not tell."""
-    try:
-        lines = mounts.read_text("utf-8", "replace").splitlines()
-    except OSError:
-        return ""
-    found = [(fields[1], fields[2]) for fields in (line.split() for line in lines) if len(fields) > 2]
-    here = os.path.realpath(folder)
-    inside = [
-        (_plain(point), kind)
-        for point, kind in found
-        if os.path.commonpath([here, _plain(point)]) == _plain(point)
-    ]
-    return max(inside, key=lambda one: len(one[0]), default=("", ""))[1]
 
 
 def look_at_lock(stores: Stores) -> Finding:
@@ -107,8 +80,3 @@ def look_at_failures(stores: Stores) -> Finding:
 def make_private(folder: Path) -> None:
     """Keep everybody but the owner out of the folder."""
     folder.chmod(PRIVATE)
-
-
-def _plain(point: str) -> str:
-    """Return a mount point as a path: spaces and such are escaped in octal."""
-    return point.encode().decode("unicode_escape").encode("latin-1").decode("utf-8", "replace")

@@ -104,6 +104,16 @@ class Writer:
             (name, root, inode, _now()),
         )
 
+    def attach_source(self, name: str, kind: str, location: str, detail: Mapping[str, object]) -> None:
+        """Add a source that is no folder: its kind, where it is, and what is known of it."""
+        self.put_source(name, location.encode(), 0)
+        self._db.execute("UPDATE sources SET kind = ? WHERE name = ?", (kind, name))
+        self.put_detail(name, detail)
+
+    def put_detail(self, name: str, detail: Mapping[str, object]) -> None:
+        """Note what is known of a source; makes no revision."""
+        self._db.execute("UPDATE sources SET detail = ? WHERE name = ?", (_json(dict(detail)), name))
+
     def put_document(self, draft: Draft, document: int | None = None) -> int:
         """Store a version, replacing the living one of its document, and return the version's id.
 
@@ -200,6 +210,12 @@ class Writer:
         self._end_versions(document)
         self._db.execute("UPDATE documents SET current = NULL WHERE id = ?", (document,))
 
+    def drop_source(self, name: str) -> None:
+        """Forget a source and its failures; its documents have their tombstones by then."""
+        _ = self.revision
+        self._db.execute("DELETE FROM failures WHERE source = ?", (name,))
+        self._db.execute("DELETE FROM sources WHERE name = ?", (name,))
+
     def restamp(self, document: int, stamp: Stamp, observed_ns: int) -> None:
         """Note that a file was looked at again and holds what it held; makes no revision."""
         self._db.execute(
@@ -213,6 +229,12 @@ class Writer:
         _ = self.revision
         rows = [(space, key, vector.astype("<f4").tobytes()) for key, vector in vectors]
         self._db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
+
+    def offer_vectors(self, space: str, vectors: Iterable[tuple[bytes, NDArray[np.float32]]]) -> None:
+        """Store vectors of texts that have none yet."""
+        _ = self.revision
+        rows = [(space, key, vector.astype("<f4").tobytes()) for key, vector in vectors]
+        self._db.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
 
     def switch_space(self, space: str, built_by: Built) -> None:
         """Make an encoder's vectors the ones that are searched, over the passages that were cut for it."""

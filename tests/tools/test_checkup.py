@@ -9,6 +9,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 from counting_encoder import CountingEncoder
+from quaere.tools import disk, place_checks
 from quaere.tools.analyze import terms
 from quaere.tools.checks import EVERYTHING, SAMPLE, some
 from quaere.tools.checkup import LOOKS, check, repair
@@ -16,7 +17,6 @@ from quaere.tools.corpus import Corpus
 from quaere.tools.errors import BusyError
 from quaere.tools.evidence import OWNER, Filter
 from quaere.tools.lock import writer_lock
-from quaere.tools.place_checks import file_system
 from quaere.tools.sync import IndexSettings, add_source, sync_all
 from quaere.tools.vector_checks import matrix_files
 
@@ -301,24 +301,18 @@ def test_another_writer_is_told_and_keeps_a_repair_out(folder, monkeypatch):
     assert check(folder, None).findings["writers"].state == "ok"
 
 
-@pytest.mark.parametrize(
-    ("mounts", "kind"),
-    [
-        ("/dev/a / ext4 rw 0 0\nserver:/x {0} nfs4 rw 0 0\n", "nfs4"),
-        ("/dev/a / ext4 rw 0 0\nserver:/x {0}-other nfs4 rw 0 0\n", "ext4"),
-        ("nothing\n", ""),
-    ],
-)
-def test_the_disk_is_that_of_the_nearest_mount(tmp_path, mounts, kind):
-    table = tmp_path / "mounts"
-    inside = tmp_path / "with space"
-    inside.mkdir()
-    table.write_text(mounts.format(str(inside).replace(" ", "\\040")))
-    assert file_system(inside, table) == kind
+def test_a_network_disk_is_a_warning_with_the_way_out(folder, tmp_path, monkeypatch):
+    table = tmp_path / "mountinfo"
+    table.write_text(f"36 35 0:32 / {tmp_path} rw - nfs4 server:/x rw\n")
+    monkeypatch.setattr(disk, "MOUNTS", table)
+    finding = check(folder, None).findings["disk"]
+    assert (finding.state, "nfs4" in finding.found) == ("warning", True)
+    assert "disk of this machine" in finding.way_out
 
 
-def test_a_system_without_a_table_of_mounts_tells_nothing(tmp_path):
-    assert file_system(tmp_path, tmp_path / "none") == ""
+def test_a_disk_that_is_nearly_full_is_a_warning(folder, monkeypatch):
+    monkeypatch.setattr(place_checks, "LITTLE_SPACE", 10**18)
+    assert check(folder, None).findings["disk"].state == "warning"
 
 
 def test_a_sample_of_many_is_the_same_each_time_and_in_order():
