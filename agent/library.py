@@ -87,9 +87,13 @@ class CorpusLibrary:
         return await asyncio.to_thread(self.corpus_notes)
 
     def corpus_notes(self) -> tuple[str, ...]:
-        """Say that nothing is indexed, no encoder runs, vectors are not ready, or Chroma failed."""
+        """Say that nothing is indexed, a source is away, no encoder runs, vectors wait, or Chroma failed."""
         if not self._reader.allowed.any():
             return (EMPTY,)
+        away = [f"source {name!r} is not there now: cited as it was indexed" for name in self._reader.away()]
+        return (*away, *self._search_notes())
+
+    def _search_notes(self) -> tuple[str, ...]:
         if self._encoder is None:
             return ("no encoder is installed: found by keywords only",)
         ready, total = self._reader.vectors_ready(self._encoder.fingerprint)

@@ -24,6 +24,7 @@ from .rows import (
     OBSERVED,
     PASSAGE,
     Row,
+    documents_of,
     look_at_files,
     moment,
     passage_of,
@@ -32,7 +33,7 @@ from .rows import (
     reading_of,
 )
 from .sight import Sight, active_space, current_revision, look
-from .standing import Standing
+from .standing import Standing, is_away
 from .texts import Texts
 from .units import joint_locator, unpack
 from .vector import Matrix
@@ -242,6 +243,14 @@ class Reader:
             ).fetchall()
         found = look_at_files(rows)
         return {id: found.get(id, "gone") for id in wanted}
+
+    def away(self) -> list[str]:
+        """Return the names of sources with visible documents that are not there now."""
+        with self._reading() as db:
+            rows = db.execute("SELECT name, root, inode FROM sources WHERE kind = 'files' ORDER BY name")
+            missing = [name for name, root, inode in rows.fetchall() if is_away(root, inode)]
+            visible = self._look(db).version_of
+            return [name for name in missing if any(id in visible for id in documents_of(db, name))]
 
     def interrupt(self) -> None:
         """Stop what this reader is running in any thread; the call there raises SourceUnavailableError."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 from .evidence import Document, Passage, Reading, Span, Validity, Version
-from .standing import Observation, Stamp, Standing, standing
+from .standing import Observation, Stamp, Standing, is_away, standing
 from .units import Unit, joint_locator
 
 Row = tuple[Any, ...]
@@ -78,12 +79,27 @@ def read_version(db: sqlite3.Connection, id: int) -> Version | None:
     return Version(*values)
 
 
+def documents_of(db: sqlite3.Connection, source: str) -> Iterator[int]:
+    """Yield the ids of the documents of a source that were not deleted."""
+    for row in db.execute("SELECT id FROM documents WHERE source = ? AND current IS NOT NULL", (source,)):
+        yield row[0]
+
+
 def look_at_files(rows: Iterable[Row]) -> dict[int, Standing]:
-    """Compare files on disk with their versions; columns OBSERVED, result by document id."""
-    return {row[0]: standing(file_of(row[1], row[2]), observation_of(row[3:])) for row in rows}
+    """Compare files on disk with their versions; columns OBSERVED, result by document id.
+
+    Those of a source that is away count as the same: they are kept until somebody removes them.
+    """
+    away = cache(is_away)
+    return {
+        row[0]: "same" if away(row[1], row[3]) else standing(file_of(row[1], row[2]), observation_of(row[4:]))
+        for row in rows
+    }
 
 
-OBSERVED = "v.document, s.root, d.file, v.size, v.mtime_ns, v.ctime_ns, v.observed_ns, v.content_hash"
+OBSERVED = """
+v.document, s.root, d.file, s.inode, v.size, v.mtime_ns, v.ctime_ns, v.observed_ns, v.content_hash
+"""
 
 
 def observation_of(row: Row) -> Observation:

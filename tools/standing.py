@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Literal
@@ -59,3 +60,18 @@ def standing(location: bytes, observed: Observation) -> Standing:
         return "gone"
     except OSError:
         return "changed"
+
+
+def is_away(root: bytes, inode: int) -> bool:
+    """Tell whether a source is not there now: no root, or another, empty folder, as where a disk was mounted.
+
+    Its files are not gone then; nobody can tell.
+    """
+    try:
+        found = os.stat(root)
+        if found.st_ino == inode or not stat.S_ISDIR(found.st_mode):
+            return False
+        with os.scandir(root) as entries:
+            return next(entries, None) is None
+    except OSError:
+        return True

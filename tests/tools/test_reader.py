@@ -258,7 +258,7 @@ def file_version(tmp_path, corpus, text="alpha\n"):
     stamp = Stamp.of(os.stat(root / "a.md"))
     observed = Observation(stamp, stamp.mtime_ns, content_hash(text.encode()))
     with corpus.write() as writer:
-        writer.put_source("docs", os.fsencode(root), 1)
+        writer.put_source("docs", os.fsencode(root), root.stat().st_ino)
         writer.put_document(
             Draft(case.file, observed, case.parsed, case.split, case.parser, case.mark, case.terms)
         )
@@ -276,6 +276,23 @@ def test_standing_follows_the_file_on_disk(tmp_path, corpus):
     assert reader.standing([1]) == {1: "same"}
     file.unlink()
     assert reader.standing([1]) == {1: "gone"}
+
+
+def test_files_of_a_folder_that_is_away_are_not_gone(tmp_path, corpus):
+    root = file_version(tmp_path, corpus).parent
+    reader = corpus.reader(OWNER, Filter())
+    assert reader.away() == []
+    root.rename(tmp_path / "elsewhere")
+    assert (reader.standing([1]), reader.away()) == ({1: "same"}, ["docs"])
+    root.mkdir()  # what is left where a disk was mounted
+    assert (reader.standing([1]), reader.away()) == ({1: "same"}, ["docs"])
+    (root / "b.md").write_text("beta\n")
+    assert (reader.standing([1]), reader.away()) == ({1: "gone"}, [])
+
+
+def test_what_is_away_is_not_told_to_those_who_see_nothing_of_it(tmp_path, corpus):
+    file_version(tmp_path, corpus).parent.rename(tmp_path / "elsewhere")
+    assert corpus.reader(GUESTS, Filter()).away() == []
 
 
 def test_a_change_within_the_same_clock_tick_is_seen(tmp_path, corpus):

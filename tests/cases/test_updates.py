@@ -1,0 +1,180 @@
+"""PR-18 to PR-20 and PR-22: what is deleted, reshaped, renamed or encoded anew is right in every store."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+from quaere.agent.assemble import Agent
+from quaere.graphs.policy import Turn
+from quaere.tools.errors import EncoderError
+from tiny_model import build_tiny_model
+
+ENTRANCES = {
+    "old.md": "The night entrance is door 9.",
+    "new.md": "Visitors sign in at door 2.",
+}
+NIGHT = "Which door is the night entrance?"
+
+PAIRS = [
+    ({"a.md": "The spare key hangs in locker 31.", "b.md": "Bicycles stand in hall B."}, "a.md",
+     "Where does the spare key hang?", "31"),
+    ({"fees/2023.md": "A parking permit costs 48 EUR.", "fees/x.md": "Dogs are not allowed."}, "fees/2023.md",
+     "What does a parking permit cost?", "48"),
+    ({"n.txt": "The duty phone has the number 5512.", "m.txt": "The kitchen opens at nine."}, "n.txt",
+     "What is the number of the duty phone?", "5512"),
+]  # fmt: skip
+
+
+def turn_of(answer, question):
+    """Return an answer as the chat remembers it."""
+    spans = tuple(note.span for note in answer.footnotes if hasattr(note, "span"))
+    return Turn(question, question, answer.status, tuple(claim.text for claim in answer.claims), spans)
+
+
+def stores(agent):
+    """Return paths and words of what each store holds: keyword index, matrix of vectors."""
+    reader = agent.corpus.reader(agent.access, _everything())
+    keyword = {id for id, _ in reader.keyword(["door", "key", "cost", "phone", "permit", "number"], 999)}
+    vector = {id for id, _ in reader.vector(agent.encoder.encode_query("door key cost phone"), 999)}
+    return {one.document.path for one in reader.readings(sorted(keyword | vector)).values()}
+
+
+def _everything():
+    from quaere.tools.evidence import NO_FILTER
+
+    return NO_FILTER
+
+
+@pytest.mark.parametrize(("files", "gone", "question", "secret"), [(ENTRANCES, "old.md", NIGHT, "9"), *PAIRS])
+def test_a_deleted_document_answers_nothing_in_any_store(workspace, tmp_path, files, gone, question, secret):
+    agent = workspace(files)
+    first = agent.ask(question)
+    assert secret in first.text
+    (tmp_path / "docs0" / gone).unlink()
+    report = agent.sync()
+    assert (report.deleted, report.unchanged) == (1, len(files) - 1)
+    later = agent.ask(question, history=[turn_of(first, question)])
+    assert later.status == "abstained"
+    assert secret not in later.text
+    assert later.footnotes == ()
+    assert gone not in stores(agent)
+    with Agent.open(tmp_path / "home0") as restarted:
+        assert gone not in stores(restarted)
+        assert restarted.ask(question).status == "abstained"
+        assert gone not in {hit.reading.document.path for hit in restarted.search(question, k=50).hits}
+
+
+def test_a_folder_that_is_not_there_deletes_nothing(workspace, tmp_path):
+    agent = workspace(ENTRANCES)
+    (tmp_path / "docs0").rename(tmp_path / "unmounted")
+    report = agent.sync()
+    assert (report.deleted, report.missing) == (0, ("docs0",))
+    assert any("what was indexed is kept" in warning for warning in report.warnings)
+    for _ in range(2):
+        answer = agent.ask(NIGHT)
+        assert "door 9" in answer.text
+        assert any("'docs0' is not there now" in note for note in answer.notes)
+        (tmp_path / "docs0").mkdir(exist_ok=True)  # what is left where a disk was mounted
+        assert agent.sync().deleted == 0
+
+
+PAGES = {
+    f"page{n}.md": f"# Page {n}\n\n"
+    + "\n\n".join(
+        f"Paragraph {i} of page {n} says that shelf {n}{i} holds {i + 3} crates of apples, pears and plums."
+        for i in range(40)
+    )
+    for n in range(3)
+}
+
+
+@pytest.mark.parametrize(("before", "after"), [(100, 200), (200, 60), (200, 100)])
+def test_changed_settings_shape_every_unchanged_file_anew(tmp_path, before, after):
+    home = tmp_path / "home"
+    home.mkdir()
+    (tmp_path / "docs").mkdir()
+    for name, text in PAGES.items():
+        (tmp_path / "docs" / name).write_text(text)
+    with Agent.open(home, overrides={"corpus.passage_tokens": before}) as agent:
+        cut = agent.add(tmp_path / "docs").passages
+    with Agent.open(home, overrides={"corpus.passage_tokens": after}) as agent:
+        report = agent.sync()
+        assert (report.changed, report.unchanged, report.vectors_missing) == (3, 0, 0)
+        assert (report.passages < cut) == (after > before)
+        assert len({one.mark for one in agent.corpus.known("docs").values()}) == 1
+        assert agent.sync().unchanged == 3
+        answer = agent.ask("How many crates does shelf 217 hold?")
+    assert "20 crates" in answer.text
+
+
+DELIVERY = {"terms_may.md": "Delivery takes 4 days.", "other.md": "Visitors sign in at door 2."}
+
+
+@pytest.mark.parametrize("to", ["terms_june.md", "archive/2024/terms.md", "terms_may.markdown"])
+def test_a_renamed_document_is_one_document_under_its_new_name(workspace, tmp_path, to):
+    agent = workspace(DELIVERY)
+    target = tmp_path / "docs0" / to
+    target.parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / "docs0" / "terms_may.md").rename(target)
+    report = agent.sync()
+    assert (report.renamed, report.new, report.deleted) == (1, 0, 0)
+    answer = agent.ask("How long is delivery?")
+    assert "4 days" in answer.text
+    assert [note.document for note in answer.footnotes] == [to]
+    hits = agent.search("delivery days", k=50).hits
+    assert [hit.reading.document.path for hit in hits].count(to) == 1
+    assert "terms_may.md" not in {hit.reading.document.path for hit in hits}
+    reader = agent.corpus.reader(agent.access, _everything())
+    assert int(reader.allowed.sum()) == 2
+
+
+@pytest.fixture(scope="module")
+def other_encoder(tmp_path_factory):
+    """The folder of a small model of another dimension than the default one's 384."""
+    return build_tiny_model(tmp_path_factory.mktemp("tiny"))
+
+
+BADGE = "What does a badge cost?"
+
+
+def rows(home):
+    """Return everything `corpus.db` holds, table by table."""
+    with closing(sqlite3.connect(home / ".quaere" / "corpus.db")) as db:
+        tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        return {table: db.execute(f"SELECT * FROM {table}").fetchall() for table in sorted(tables)}
+
+
+def test_another_encoder_than_the_index_has_is_one_sentence_and_changes_nothing(
+    workspace, tmp_path, other_encoder
+):
+    agent, home = workspace({"badge.md": "A replacement badge costs 12 EUR."}), tmp_path / "home0"
+    before = rows(home)
+    with Agent.open(home, overrides={"encoder.model": str(other_encoder)}) as other:
+        for call in (lambda: other.ask(BADGE), lambda: other.search(BADGE)):
+            with pytest.raises(EncoderError) as caught:
+                call()
+            said = str(caught.value)
+            assert "\n" not in said
+            assert "all-MiniLM-L6-v2 (384 dimensions)" in said
+            assert f"{other_encoder} (32 dimensions)" in said
+            assert "`quaere sync`" in said
+    assert rows(home) == before
+    with Agent.open(home) as back:
+        assert "12 EUR" in back.ask(BADGE).text
+    assert agent.sync().unchanged == 1
+
+
+def test_a_sync_builds_the_space_of_the_new_encoder_and_of_the_old_one_again(
+    workspace, tmp_path, other_encoder
+):
+    agent, home = workspace({"badge.md": "A replacement badge costs 12 EUR."}), tmp_path / "home0"
+    with Agent.open(home, overrides={"encoder.model": str(other_encoder)}) as other:
+        report = other.sync()
+        assert (report.vectors_ready, report.vectors_missing) == (1, 0)
+        assert "12 EUR" in other.ask(BADGE).text
+    with pytest.raises(EncoderError, match="built with"):
+        agent.ask(BADGE)
+    assert agent.sync().vectors_missing == 0
+    assert "12 EUR" in agent.ask(BADGE).text
