@@ -32,6 +32,7 @@ from .place_checks import (
     look_at_sources,
 )
 from .posting_checks import look_at_postings
+from .purge import look_at_purge
 from .repairs import REPAIRS, Mend
 from .schema import WAY_OUT, check_file, connect
 from .vector_checks import look_at_matrix, look_at_vectors
@@ -45,6 +46,7 @@ LOOKS: Mapping[str, Look] = {
     "vectors": look_at_vectors,
     "matrix": look_at_matrix,
     "encoder change": look_at_pending,
+    "purge": look_at_purge,
     "writers": look_at_lock,
     "permissions": look_at_permissions,
     "disk": look_at_disk,

@@ -16,6 +16,7 @@ from .corpus import DATABASE
 from .corpus_checks import set_aside_damage
 from .place_checks import make_private
 from .posting_checks import rebuild_postings
+from .purge import finish_purge
 from .schema import connect, explain
 from .vector_checks import matrix_files, unsound_vectors
 
@@ -83,6 +84,16 @@ def _mend_matrix(folder: Path) -> str:
     return "matrix: removed, the next search makes it anew"
 
 
+def _mend_purge(folder: Path) -> str:
+    """Finish a purge that was killed."""
+    receipt = finish_purge(folder)
+    if receipt is None:
+        return ""
+    left = ", ".join(leak.file for leak in receipt.leaks)
+    what = f"but texts are left in {left}" if left else "nothing is left"
+    return f"purge: finished for {receipt.source!r}, {what}"
+
+
 def _mend_permissions(folder: Path) -> str:
     make_private(folder)
     return "permissions: only the owner may enter the folder now"
@@ -97,6 +108,7 @@ REPAIRS: Mapping[str, Mend] = {
     "keyword index": _mend_postings,
     "vectors": _mend_vectors,
     "matrix": _mend_matrix,
+    "purge": _mend_purge,
     "permissions": _mend_permissions,
 }
 """In the order of the checks: what one repair drops, a later one finds missing."""
