@@ -88,15 +88,22 @@ class Agent:
         return self._permissions.access_of(name)
 
     def add(self, location: str | Path, progress: Progress | None = None) -> SyncReport:
-        """Add a folder or a file as a source and index it at once."""
-        from ..tools.sync import add_source, sync_source
+        """Add a folder, a file or a Chroma collection (chroma:FOLDER#NAME) and index it at once."""
+        from ..tools.attached_location import is_attached
+        from ..tools.attached_sync import attach_source
+        from ..tools.sources import add_source, check_location
+        from ..tools.sync import sync_source
 
         self._refuse_guests("add sources")
-        if not Path(location).expanduser().exists():
-            raise UsageError(f"there is no file or folder {location}; give one that exists")
+        check_location(str(location))
         corpus = self._corpus = self._corpus or Corpus.create(self.folder / WORKSPACE)
-        source = add_source(corpus, str(location))
-        return self._warned(sync_source(corpus, source.id, self.encoder, self._index_settings, progress))
+        encoder, settings = self.encoder, self._index_settings
+        source = (
+            attach_source(corpus, str(location), encoder, settings)
+            if is_attached(str(location))
+            else add_source(corpus, str(location))
+        )
+        return self._warned(sync_source(corpus, source.id, encoder, settings, progress))
 
     def sync(self, progress: Progress | None = None) -> SyncReport:
         """Make the index equal to the sources as they are now."""
@@ -255,6 +262,7 @@ class Agent:
             passage_tokens=corpus.passage_tokens,
             rulebook=self._permissions.rulebook,
             chroma=self.settings.search.vector_engine != "exact",
+            chroma_token_variable=corpus.chroma_token_variable or "",
         )
 
     def budget_for(self, question: Question) -> Budget:

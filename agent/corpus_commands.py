@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict
-from pathlib import Path
 
 import typer
 
-from ..tools.errors import UsageError
+from ..tools.sources import check_location
 from .loading import opened
 from .options import AddOptions, Common, SourcesOptions, takes
 from .progress import run_sync
@@ -24,6 +23,9 @@ keeping = typer.Typer()
 def add(given: AddOptions) -> int:
     """Add folders or files as sources and index them at once.
 
+    A Chroma collection that exists is attached, for reading only, as chroma:FOLDER#NAME or
+    chroma+http://HOST:PORT#NAME; its vectors must be those of the configured encoder.
+
     Reads Markdown, text, HTML, PDF and DOCX. What cannot be read is listed and tried again by the next
     sync. Ctrl-C keeps what is done; `quaere sync` goes on from there. Exit code 1 when nothing could be
     indexed, 0 when some files failed.
@@ -31,11 +33,11 @@ def add(given: AddOptions) -> int:
     \b
     Examples:
       quaere add ~/docs
+      quaere add chroma:./store#notes
       quaere add manual.pdf notes/ --set 'corpus.exclude=["drafts/**"]'
     """
     for location in given.locations:
-        if not Path(location).expanduser().exists():
-            raise UsageError(f"there is no file or folder {location}; give one that exists")
+        check_location(location)
     with opened(given) as agent:
         reports = []
         for location in given.locations:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
 from pydantic.fields import FieldInfo
 
 from ..tools.errors import SettingsError
@@ -52,6 +52,7 @@ def _split(value: object) -> object:
 
 Whole = Annotated[int, BeforeValidator(_no_truth)]
 Number = Annotated[float, BeforeValidator(_no_truth)]
+VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None
 Globs = Annotated[tuple[str, ...], BeforeValidator(_split)]
 
 
@@ -108,6 +109,11 @@ class CorpusSettings(_Section):
         ge=32,
         le=4096,
         description="Tokens a passage has as a rule; the encoder's own limit stands above.",
+    )
+    chroma_token_variable: VariableName = Field(
+        default=None,
+        description="Name of the variable of the environment that holds the token for attached Chroma "
+        "servers, which is sent as `Authorization: Bearer`. The token itself stands in no file.",
     )
 
 
@@ -287,6 +293,8 @@ def _spelled(setting: Setting, origin: str) -> str:
 def _kind(annotation: Any) -> str:  # noqa: ANN401  (a type, a union or an alias)
     if get_origin(annotation) is Literal:
         return f"one of {', '.join(get_args(annotation))}"
+    if annotation == VariableName:
+        return "the name of a variable of the environment"
     return {int: "a whole number", float: "a number", tuple[str, ...]: "a list of patterns"}.get(
         annotation, "a text that is not empty"
     )

@@ -15,6 +15,12 @@ from typing import Any
 
 from .errors import SourceUnavailableError
 
+TENANT = "default_tenant"
+DATABASE = "default_database"
+
+TIMEOUT = 20.0
+"""Seconds a server may be silent; Chroma's own client would wait for ever."""
+
 NOT_FOUND = "Nothing found on disk"
 """What Chroma says of a collection that is just receiving its first records: it passes."""
 
@@ -24,14 +30,18 @@ FOREIGN = ("httpx", "httpcore", "pyo3_runtime")
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Where a Chroma server listens, and which database of it is meant; `headers` are sent along."""
+    """Where a Chroma server listens, and which database of it is meant.
+
+    `headers` are sent along; after `patience` seconds of silence it counts as away.
+    """
 
     host: str
     port: int
     secure: bool = False
-    tenant: str = "default_tenant"
-    database: str = "default_database"
+    tenant: str = TENANT
+    database: str = DATABASE
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    patience: float = TIMEOUT
 
 
 class MissingCollectionError(SourceUnavailableError):
@@ -77,8 +87,9 @@ def open_server(server: Server) -> Any:  # noqa: ANN401
     import chromadb
     from chromadb.config import Settings
 
+    _knock(server)
     # Chroma writes host and port into the settings it is given: they can serve one client only.
-    return chromadb.HttpClient(
+    client = chromadb.HttpClient(
         host=server.host,
         port=server.port,
         ssl=server.secure,
@@ -87,6 +98,29 @@ def open_server(server: Server) -> Any:  # noqa: ANN401
         database=server.database,
         settings=Settings(anonymized_telemetry=False),
     )
+    session = getattr(getattr(client, "_server", None), "_session", None)
+    if session is not None:
+        session.timeout = server.patience
+    return client
+
+
+def _knock(server: Server) -> None:
+    """Raise an error at once where no server answers, which Chroma's client would wait for."""
+    from http.client import HTTPException
+    from urllib.error import URLError
+    from urllib.request import Request, urlopen
+
+    host = f"[{server.host}]" if ":" in server.host else server.host
+    address = f"{'https' if server.secure else 'http'}://{host}:{server.port}/api/v2/heartbeat"
+    try:
+        with urlopen(Request(address, headers=dict(server.headers)), timeout=server.patience) as answer:
+            told = answer.read(1000).decode("utf-8", "replace")
+    except HTTPException as error:
+        raise ValueError("what answers there is no Chroma server") from error
+    except URLError as error:
+        raise OSError(f"no Chroma server answers ({error.reason})") from error
+    if "heartbeat" not in told:
+        raise ValueError("what answers there is no Chroma server")
 
 
 def _first_line(error: BaseException) -> str:

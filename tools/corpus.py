@@ -9,9 +9,9 @@ import json
 import os
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +33,18 @@ DATABASE = "corpus.db"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A folder or a single file that was added; `inode` knows the folder again when it is found empty."""
+    """A folder or a single file that was added; `inode` knows the folder again when it is found empty.
+
+    An attached collection has the kind `chroma`, a `location` that is no path, and a `detail` of its own.
+    """
 
     id: str
     root: Path
     inode: int
     added_at: str
+    kind: str = "files"
+    location: str = ""
+    detail: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,10 +196,10 @@ class Corpus:
     def sources(self) -> list[Source]:
         """Return the sources by name."""
         with self._connections.use() as db:
-            rows = db.execute("SELECT name, root, inode, added_at FROM sources ORDER BY name").fetchall()
-        return [
-            Source(name, Path(os.fsdecode(root)), inode, added_at) for name, root, inode, added_at in rows
-        ]
+            rows = db.execute(
+                "SELECT name, root, inode, added_at, kind, detail FROM sources ORDER BY name"
+            ).fetchall()
+        return [_source(row) for row in rows]
 
     def overview(self) -> list[SourceSummary]:
         """Return what each source holds, with its failures; for the owner, access is not applied."""
@@ -273,7 +279,7 @@ class Corpus:
             ).fetchone()
         return SourceSummary(
             id=source.id,
-            root=shown(str(source.root)),
+            root=shown(source.location),
             documents=documents,
             passages=passages,
             added_at=source.added_at,
@@ -281,6 +287,12 @@ class Corpus:
             failures=tuple((failure.path, failure.reason) for failure in self.failures(source.id).values()),
             is_there=source.root.exists(),
         )
+
+
+def _source(row: tuple[Any, ...]) -> Source:
+    name, root, inode, added_at, kind, detail = row
+    location = os.fsdecode(root)
+    return Source(name, Path(location), inode, added_at, kind, location, json.loads(detail))
 
 
 def _passages_of(db: sqlite3.Connection, space: str) -> str:

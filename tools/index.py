@@ -36,7 +36,8 @@ class IndexSettings:
     """What shapes an index: which files, how large, passages of how many tokens (an encoder may allow fewer).
 
     `retry` tries files again that failed before even when they look the same; `rulebook` gives labels.
-    `chroma` keeps a Chroma collection in step with the vectors.
+    `chroma` keeps a Chroma collection in step with the vectors; `chroma_token_variable` names the variable of
+    the environment that holds the token for Chroma servers.
     """
 
     include: tuple[str, ...] = ()
@@ -46,6 +47,7 @@ class IndexSettings:
     retry: bool = True
     rulebook: Rulebook = NO_RULES
     chroma: bool = False
+    chroma_token_variable: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from .attached_location import KIND
+from .attached_sync import Bringing, bring_collection
 from .chroma import keep_chroma
 from .corpus import Corpus, Known, Source
 from .disk import network_warning
 from .embed import Encoder
-from .errors import SourceUnavailableError, UnreadableError, UsageError, WorkspaceError
+from .errors import EncoderError, SourceUnavailableError, UnreadableError, UsageError, WorkspaceError
 from .index import IndexSettings, Progress, Shaping, draft, encode_missing, observe, shaping
 from .lock import writer_lock
 from .parse import parse, parser_mark
@@ -142,6 +144,9 @@ def _keep_chroma(run: _Run) -> None:
 
 def _sync_source(run: _Run, source: Source) -> None:
     """Bring a source up to date; one that is away, or goes away meanwhile, keeps what was indexed."""
+    if source.kind == KIND:
+        _sync_collection(run, source)
+        return
     try:
         found = look(run.corpus, source, run.settings)
         todo = plan(run.corpus, source, found, run.settings)
@@ -153,6 +158,21 @@ def _sync_source(run: _Run, source: Source) -> None:
         run.missing.append(source.id)
         root = shown(str(source.root))
         run.warnings.append(f"source {source.id!r}: {root} {error}; what was indexed is kept")
+
+
+def _sync_collection(run: _Run, source: Source) -> None:
+    """Bring an attached collection up to date; one that is away or does not fit keeps what was indexed."""
+    bringing = Bringing(run.corpus, source, run.encoder, run.settings, run.shape, run.building, run.progress)
+    try:
+        bring_collection(bringing)
+    except (AwayError, EncoderError, SourceUnavailableError, UsageError) as error:
+        run.missing.append(source.id)
+        place = f"{shown(source.location)} " if isinstance(error, AwayError) else ""
+        run.warnings.append(f"source {source.id!r}: {place}{error}; what was indexed is kept")
+    finally:
+        run.counts.update(bringing.counts)
+        run.failures += [(run.label(source.id, path), reason) for path, reason in bringing.failures]
+        run.warnings += [run.label(source.id, warning) for warning in bringing.warnings]
 
 
 def _carry_out(run: _Run, plan: Plan) -> None:
