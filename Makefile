@@ -16,7 +16,7 @@ help:
 	@echo 'make demo    set up, index the bundled texts in $(DEMO), ask three questions'
 	@echo 'make test    the tests, with the small counts of each property'
 	@echo 'make check   lint, format, types, and that README and docs say what is true'
-	@echo 'make soak    the same tests, with 1,000 examples of each property'
+	@echo 'make soak    the same tests, with 1,000 examples of each property and 200 kills'
 	@echo 'make bench   the figures of docs/benchmarks.md; QUAERE_DATA names the folder of public data sets'
 	@echo 'make clean   remove what was made, but for .venv'
 

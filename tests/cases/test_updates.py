@@ -7,8 +7,9 @@ from contextlib import closing
 
 import pytest
 from quaere.agent.assemble import Agent
-from quaere.graphs.policy import Turn
+from quaere.agent.remembered import turn_of
 from quaere.tools.errors import EncoderError
+from quaere.tools.evidence import NO_FILTER
 from tiny_model import build_tiny_model
 
 ENTRANCES = {
@@ -27,24 +28,12 @@ PAIRS = [
 ]  # fmt: skip
 
 
-def turn_of(answer, question):
-    """Return an answer as the chat remembers it."""
-    spans = tuple(note.span for note in answer.footnotes if hasattr(note, "span"))
-    return Turn(question, question, answer.status, tuple(claim.text for claim in answer.claims), spans)
-
-
 def stores(agent):
     """Return paths and words of what each store holds: keyword index, matrix of vectors."""
-    reader = agent.corpus.reader(agent.access, _everything())
+    reader = agent.corpus.reader(agent.access, NO_FILTER)
     keyword = {id for id, _ in reader.keyword(["door", "key", "cost", "phone", "permit", "number"], 999)}
     vector = {id for id, _ in reader.vector(agent.encoder.encode_query("door key cost phone"), 999)}
     return {one.document.path for one in reader.readings(sorted(keyword | vector)).values()}
-
-
-def _everything():
-    from quaere.tools.evidence import NO_FILTER
-
-    return NO_FILTER
 
 
 @pytest.mark.parametrize(("files", "gone", "question", "secret"), [(ENTRANCES, "old.md", NIGHT, "9"), *PAIRS])
@@ -55,7 +44,7 @@ def test_a_deleted_document_answers_nothing_in_any_store(workspace, tmp_path, fi
     (tmp_path / "docs0" / gone).unlink()
     report = agent.sync()
     assert (report.deleted, report.unchanged) == (1, len(files) - 1)
-    later = agent.ask(question, history=[turn_of(first, question)])
+    later = agent.ask(question, history=[turn_of(question, first)])
     assert later.status == "abstained"
     assert secret not in later.text
     assert later.footnotes == ()
@@ -126,7 +115,7 @@ def test_a_renamed_document_is_one_document_under_its_new_name(workspace, tmp_pa
     hits = agent.search("delivery days", k=50).hits
     assert [hit.reading.document.path for hit in hits].count(to) == 1
     assert "terms_may.md" not in {hit.reading.document.path for hit in hits}
-    reader = agent.corpus.reader(agent.access, _everything())
+    reader = agent.corpus.reader(agent.access, NO_FILTER)
     assert int(reader.allowed.sum()) == 2
 
 

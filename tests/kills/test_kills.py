@@ -63,17 +63,23 @@ def stands(place, witness, kill):
 
 
 def run_and_kill(place, chance, kind, witness):
-    """Let a worker tell some steps, kill it a moment later, and hear what it had told by then."""
-    command = [sys.executable, str(WORKER), str(place), str(chance.random()), kind]
+    """Let a worker tell some steps, kill it a moment later, and hear what it had told by then.
+
+    Half of the workers kill themselves, at a statement of SQL.
+    """
+    statement = chance.choice([0, int(10 ** chance.uniform(1, 3.5))])
+    command = [sys.executable, str(WORKER), str(place), str(chance.random()), kind, str(statement)]
     environment = {"PYTHONPATH": str(SUPPORT), "ANONYMIZED_TELEMETRY": "False"}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as worker:
-        for _ in range(chance.randint(1, 150)):
-            witness.hear(worker.stdout.readline())
-        time.sleep(chance.random() * chance.choice([0.0, 0.01, 0.1]))
-        worker.send_signal(signal.SIGKILL)
+        if not statement:
+            for _ in range(chance.randint(1, 150)):
+                witness.hear(worker.stdout.readline())
+            time.sleep(chance.random() * chance.choice([0.0, 0.01, 0.1]))
+            worker.send_signal(signal.SIGKILL)
         for line in worker.stdout:
             if line.endswith("\n"):
                 witness.hear(line)
+    assert worker.returncode == -signal.SIGKILL
 
 
 def on_disk(place):

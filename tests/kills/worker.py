@@ -1,7 +1,8 @@
 """Change files and bring the index in step, for ever, telling each step on a pipe, until somebody kills us.
 
-Run as `worker.py FOLDER SEED KIND`: the files lie in FOLDER/docs. An edit is told before it is made, what is
-indexed after it was committed.
+Run as `worker.py FOLDER SEED KIND STATEMENT`: the files lie in FOLDER/docs. An edit is told before it is made,
+what is indexed after it was committed. At the given statement of SQL, if it is not 0, we kill ourselves: that
+is where a time picked at random seldom hits.
 """
 
 from __future__ import annotations
@@ -9,11 +10,14 @@ from __future__ import annotations
 import json
 import os
 import random
+import signal
+import sqlite3
 import sys
+from itertools import count
 from pathlib import Path
 
 from kill_encoders import ENCODERS
-from quaere.tools import index
+from quaere.tools import connections, index
 from quaere.tools.chroma import keep_chroma
 from quaere.tools.corpus import Corpus
 from quaere.tools.sync import IndexSettings, sync_all
@@ -66,6 +70,19 @@ def progress(stage: str, done: int, total: int, detail: str) -> None:
     tell(stage, path=detail, done=done, total=total)
 
 
+def die_at(statement: int) -> None:
+    """Kill this process, at once and for good, when it comes to a statement of SQL."""
+    left = count(statement, -1)
+    opened = connections.connect
+
+    def connect(path: Path, busy_seconds: float) -> sqlite3.Connection:
+        db = opened(path, busy_seconds)
+        db.set_trace_callback(lambda _: next(left) or os.kill(os.getpid(), signal.SIGKILL))
+        return db
+
+    connections.connect = connect
+
+
 def main(folder: Path, chance: random.Random, kind: str) -> None:
     """Go round: some edits, then a sync, now and then with another encoder, and a top-up of Chroma."""
     index.BATCH, index.WINDOW = 4, 16
@@ -84,4 +101,6 @@ def main(folder: Path, chance: random.Random, kind: str) -> None:
 
 
 if __name__ == "__main__":
+    if sys.argv[4] != "0":
+        die_at(int(sys.argv[4]))
     main(Path(sys.argv[1]), random.Random(sys.argv[2]), sys.argv[3])
