@@ -30,6 +30,9 @@ _NULS = (
 _MOST_NULS, _FEW_NULS = 0.6, 0.02
 """Shares of NULs above and below which a byte of a unit counts as NUL and as a letter."""
 
+_LEAST_WIDE = 8
+"""Characters from which NULs are a pattern."""
+
 _LEAST_WORDS = 0.6
 """Share of letters, digits and spaces from which wide characters read as text."""
 
@@ -88,7 +91,7 @@ def _wide(data: bytes) -> str:
     """Return the text of UTF-16 or UTF-32 without a mark: NULs stand in some places of each unit only."""
     sample = data[: _SAMPLE // 4 * 4]
     for name, width, empty, filled in _NULS:
-        if len(data) % width:
+        if len(data) % width or len(data) < _LEAST_WIDE * width:
             continue
         shares = [sample[i::width].count(0) / max(1, len(sample[i::width])) for i in range(width)]
         if min(shares[i] for i in empty) > _MOST_NULS and shares[filled] < _FEW_NULS:

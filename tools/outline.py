@@ -140,10 +140,9 @@ def _page(block: Block) -> int | None:
 
 
 def _path(text: str, block: Block, course: _Course) -> tuple[str, ...]:
-    """Return the names of what a block stands in: headings, or the scopes of a format without any."""
-    if block.within:
-        return tuple(scope.name for scope in block.within if scope.name)
-    return tuple(_heading_text(text, one) for one in course.headings)
+    """Return the names of what a block stands in: headings, then the scopes that no heading names."""
+    scopes = (scope.name for scope in block.within if scope.name)
+    return (*(_heading_text(text, one) for one in course.headings), *scopes)
 
 
 def _heading_text(text: str, block: Block) -> str:
