@@ -28,6 +28,9 @@ labels = {team = "all", lang = "en"}
 [people.nobody]
 allowed = {team = []}
 
+[people.insider]
+allowed = {team = ["hr"]}
+
 [people.visitor]
 allowed = {team = ["all"], lang = ["en"]}
 """
@@ -73,12 +76,17 @@ def everything(agent: Agent, question: str, narrow: Filter = NO_FILTER) -> str:
 @pytest.mark.parametrize("who", ["nobody", "visitor"])
 def test_pr24_a_list_that_allows_nothing_of_it_finds_nothing(asks_as: Any, who: str) -> None:
     with asks_as(POOL, POOL_RULES)(who) as agent:
-        answer = agent.ask("How big is the bonus pool?")
-        assert answer.status == "abstained"
-        assert answer.claims == ()
-        assert "90,000" not in everything(agent, "How big is the bonus pool?")
+        for question in ("How big is the bonus pool?", "How much is the bonus pool?"):
+            answer = agent.ask(question)
+            assert (answer.status, answer.claims) == ("abstained", ())
+            assert "90,000" not in everything(agent, question)
         found = {hit.reading.document.path for hit in agent.search("bonus pool canteen").hits}
         assert found == ({"canteen.md"} if who == "visitor" else set())
+
+
+def test_pr24_who_may_read_it_is_told(asks_as: Any) -> None:
+    with asks_as(POOL, POOL_RULES)("insider") as agent:
+        assert "90,000" in agent.ask("How much is the bonus pool?").text
 
 
 def test_pr24_a_filter_with_two_keys_wants_both(asks_as: Any) -> None:
