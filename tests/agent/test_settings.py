@@ -13,6 +13,8 @@ from quaere.agent.assemble import Agent
 from quaere.agent.settings import Settings, known_settings, load_settings
 from quaere.agent.settings_page import page
 from quaere.tools.errors import SettingsError
+from quaere.tools.evidence import OWNER, Access, Validity
+from quaere.tools.rulebook import Rule, Rulebook
 
 PAGE = Path(__file__).parents[2] / "docs" / "settings.md"
 KEYS = [one.key for one in known_settings()]
@@ -157,6 +159,106 @@ def test_a_folder_in_the_place_of_the_file_is_refused(tmp_path: Path) -> None:
 def test_settings_cannot_be_changed() -> None:
     with pytest.raises(ValidationError):
         Settings().budget.steps = 8  # type: ignore[misc]
+
+
+TABLES = """
+[[rules]]
+labels = {class = "open"}
+
+[[rules]]
+source = "handbook"
+path = "hr/**"
+labels = {class = "closed", team = "hr"}
+front_matter = true
+valid_from = 2024-01-01
+valid_until = "2024-12-31"
+superseded_by = "travel_2024.md"
+
+[people.alice]
+groups = ["sales", "all"]
+allowed = {team = ["hr"], class = ["closed"]}
+
+[groups.sales]
+allowed = {class = ["open"], team = ["sales"]}
+
+[groups.all]
+"""
+
+
+def test_rules_people_and_groups_are_read_from_their_tables(tmp_path: Path) -> None:
+    found = load_settings(write(tmp_path, TABLES), {}, {})
+    assert found.rulebook == Rulebook(
+        (
+            Rule(labels={"class": "open"}),
+            Rule(
+                "handbook",
+                "hr/**",
+                {"class": "closed", "team": "hr"},
+                True,
+                Validity("2024-01-01", "2024-12-31", "travel_2024.md"),
+            ),
+        )
+    )
+    assert found.access_of("alice") == Access(
+        "alice",
+        frozenset({"sales", "all"}),
+        {"team": frozenset({"hr", "sales"}), "class": frozenset({"open", "closed"})},
+    )
+    assert found.access_of("owner") == OWNER
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ('[[rules]]\nlables = {a = "b"}', "rule 1: unknown key 'lables'; did you mean 'labels'?"),
+        ("[[rules]]\n[[rules]]\nqqq = 1", "rule 2: unknown key 'qqq'; known are source, path, labels"),
+        ("[people.ana]\ngruops = []", "people.ana: unknown key 'gruops'; did you mean 'groups'?"),
+        ("[[rule]]\nlabels = {}", "unknown key 'rule'; did you mean [[rules]]?"),
+        ("[poeple.ana]\ngroups = []", "unknown key 'poeple.ana'; did you mean [people.NAME]?"),
+        ("rules = 3", "'rules' is no table; write [[rules]]"),
+        ("[rules]\nsource = 'x'", "'rules' is no table; write [[rules]]"),
+        ("rules = [3]", "rule 1 is no table; write [[rules]]"),
+        ("[people]\nana = 3", "'people.ana' is no table; write [people.NAME]"),
+        ("[[rules]]\nlabels = {a = 3}", "rule 1: labels.a = 3 is refused; give a table of texts"),
+        ('[[rules]]\nlabels = {a = " "}', "rule 1: labels.a = ' ' is refused; give a table of texts"),
+        ('[[rules]]\npath = "/"', "rule 1: path = '/' is refused; give a pattern"),
+        ('[[rules]]\nfront_matter = "yes"', "rule 1: front_matter = 'yes' is refused; give true or false"),
+        (
+            '[[rules]]\nvalid_from = "2023-02-29"',
+            "rule 1: valid_from = '2023-02-29' is refused; give a date, such as 2024-01-31",
+        ),
+        ('[[rules]]\nvalid_from = "20240101"', "rule 1: valid_from = '20240101' is refused"),
+        ("[[rules]]\nvalid_until = 2024-01-01T10:00:00", "rule 1: valid_until = 2024-01-01T10:00:00 is"),
+        (
+            "[[rules]]\nvalid_from = 2024-02-01\nvalid_until = 2024-01-01",
+            "rule 1: valid_until 2024-01-01 lies before valid_from 2024-02-01; give a later day",
+        ),
+        ('[people.ana]\ngroups = "sales"', "people.ana: groups = 'sales' is refused; give a list of names"),
+        (
+            '[people.ana]\nallowed = {a = "b"}',
+            "people.ana: allowed.a = 'b' is refused; give a table of lists",
+        ),
+        (
+            '[people.ana]\ngroups = ["salse"]\n[groups.sales]',
+            "people.ana: there is no group 'salse'; did you mean 'sales'?",
+        ),
+        ("[people.Owner]", "people.Owner: the owner reads everything and has no table; choose another name"),
+        ('[people.""]', "people: a name is empty; write [people.NAME]"),
+    ],
+)
+def test_a_table_that_cannot_be_is_refused_in_one_sentence(
+    tmp_path: Path, written: str, message: str
+) -> None:
+    said = refusal(write(tmp_path, written))
+    assert said.startswith(f"quaere.toml: {message}")
+    assert "\n" not in said
+
+
+@pytest.mark.parametrize("name", ["rules", "people.ana", "groups"])
+def test_tables_stand_in_the_file_alone(tmp_path: Path, name: str) -> None:
+    variable = f"QUAERE_{name.replace('.', '_').upper()}"
+    assert refusal(tmp_path, {variable: "x"}).endswith(" in quaere.toml")
+    assert refusal(tmp_path, flags={name: {}}).endswith(" in quaere.toml")
 
 
 @given(st.integers(7, 1000), st.sampled_from(["file", "environment", "flags"]))
