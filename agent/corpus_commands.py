@@ -7,7 +7,6 @@ from dataclasses import asdict
 
 import typer
 
-from ..tools.sources import check_location
 from .loading import opened
 from .options import AddOptions, Common, SourcesOptions, takes
 from .progress import run_sync
@@ -36,6 +35,8 @@ def add(given: AddOptions) -> int:
       quaere add chroma:./store#notes
       quaere add manual.pdf notes/ --set 'corpus.exclude=["drafts/**"]'
     """
+    from ..tools.sources import check_location
+
     for location in given.locations:
         check_location(location)
     with opened(given) as agent:

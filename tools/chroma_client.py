@@ -87,7 +87,7 @@ def open_server(server: Server) -> Any:  # noqa: ANN401
     import chromadb
     from chromadb.config import Settings
 
-    _knock(server)
+    knock(server)
     # Chroma writes host and port into the settings it is given: they can serve one client only.
     client = chromadb.HttpClient(
         host=server.host,
@@ -104,8 +104,8 @@ def open_server(server: Server) -> Any:  # noqa: ANN401
     return client
 
 
-def _knock(server: Server) -> None:
-    """Raise an error at once where no server answers, which Chroma's client would wait for."""
+def knock(server: Server) -> None:
+    """Raise OSError or ValueError where no Chroma server answers, which Chroma's client would wait for."""
     from http.client import HTTPException
     from urllib.error import URLError
     from urllib.request import Request, urlopen

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .attached_location import KIND
+from .attached_standing import is_collection_away
 from .connections import Connections
 from .evidence import Access, Filter
 from .reader import Eyes, Ranking, Reader
@@ -45,6 +47,13 @@ class Source:
     kind: str = "files"
     location: str = ""
     detail: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_there(self) -> bool:
+        """Tell whether the folder, the file or the server is there now."""
+        if self.kind == KIND:
+            return not is_collection_away(os.fsencode(self.location))
+        return self.root.exists()
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +294,7 @@ class Corpus:
             added_at=source.added_at,
             updated_at=None if newest is None else moment(newest),
             failures=tuple((failure.path, failure.reason) for failure in self.failures(source.id).values()),
-            is_there=source.root.exists(),
+            is_there=source.is_there,
         )
 
 

@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .answer import Engine
+from .attached_location import KIND
+from .attached_standing import is_collection_away
 from .chroma_search import ChromaSearch, Outcome, Wish
 from .connections import Connections
 from .evidence import ALWAYS_VALID, Access, Document, Filter, Locator, Passage, Reading, Span, Version
@@ -25,7 +27,7 @@ from .rows import (
     PASSAGE,
     Row,
     documents_of,
-    look_at_files,
+    look_at_sources,
     moment,
     passage_of,
     read_documents,
@@ -241,16 +243,20 @@ class Reader:
                     JOIN sources s ON s.name = d.source WHERE v.id IN (SELECT value FROM json_each(?))""",
                 (json.dumps(versions),),
             ).fetchall()
-        found = look_at_files(rows)
+        found = look_at_sources(rows)
         return {id: found.get(id, "gone") for id in wanted}
 
     def away(self) -> list[str]:
         """Return the names of sources with visible documents that are not there now."""
         with self._reading() as db:
-            rows = db.execute("SELECT name, root, inode FROM sources WHERE kind = 'files' ORDER BY name")
-            missing = [name for name, root, inode in rows.fetchall() if is_away(root, inode)]
+            rows = db.execute("SELECT name, root, inode, kind FROM sources ORDER BY name").fetchall()
             visible = self._look(db).version_of
-            return [name for name in missing if any(id in visible for id in documents_of(db, name))]
+            held = [row for row in rows if any(id in visible for id in documents_of(db, row[0]))]
+        return [
+            name
+            for name, root, inode, kind in held
+            if (is_collection_away(root) if kind == KIND else is_away(root, inode))
+        ]
 
     def interrupt(self) -> None:
         """Stop what this reader is running in any thread; the call there raises SourceUnavailableError."""

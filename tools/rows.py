@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
+from .attached_location import KIND
+from .attached_standing import look_at_records
 from .evidence import Document, Passage, Reading, Span, Validity, Version
 from .standing import Observation, Stamp, Standing, is_away, standing
 from .units import Unit, joint_locator
@@ -85,11 +87,20 @@ def documents_of(db: sqlite3.Connection, source: str) -> Iterator[int]:
         yield row[0]
 
 
-def look_at_files(rows: Iterable[Row]) -> dict[int, Standing]:
-    """Compare files on disk with their versions; columns OBSERVED, result by document id.
+def look_at_sources(rows: Sequence[Row]) -> dict[int, Standing]:
+    """Compare files on disk and attached records with their versions; columns OBSERVED, by document id.
 
     Those of a source that is away count as the same: they are kept until somebody removes them.
     """
+    records = [(row[0], row[1], row[2], row[8], row[10]) for row in rows if row[9] == KIND]
+    return _look_at_files(row for row in rows if row[9] != KIND) | look_at_records(sorted(records, key=_root))
+
+
+def _root(record: Row) -> bytes:
+    return bytes(record[1])
+
+
+def _look_at_files(rows: Iterable[Row]) -> dict[int, Standing]:
     away = cache(is_away)
     return {
         row[0]: "same" if away(row[1], row[3]) else standing(file_of(row[1], row[2]), observation_of(row[4:]))
@@ -98,7 +109,8 @@ def look_at_files(rows: Iterable[Row]) -> dict[int, Standing]:
 
 
 OBSERVED = """
-v.document, s.root, d.file, s.inode, v.size, v.mtime_ns, v.ctime_ns, v.observed_ns, v.content_hash
+v.document, s.root, d.file, s.inode, v.size, v.mtime_ns, v.ctime_ns, v.observed_ns, v.content_hash,
+s.kind, s.detail
 """
 
 

@@ -53,7 +53,10 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What is stored of a document that the rules may say otherwise; its text is read by `Writer.text_of`."""
+    """What is stored of a document that the rules may say otherwise; its text is read by `Writer.text_of`.
+
+    `path` is what the rules see: nothing for a record of a collection, whose id is not the owner's to choose.
+    """
 
     document: int
     version: int
@@ -166,8 +169,9 @@ class Writer:
     def stored(self, document: int | None = None) -> list[Stored]:
         """Return labels and validity of the living and the pending versions, of one document or of all."""
         rows = self._db.execute(
-            f"""SELECT d.id, v.id, d.source, d.path, d.labels, v.valid_from, v.valid_until, v.superseded_by
-                FROM versions v JOIN documents d ON d.id = v.document
+            f"""SELECT d.id, v.id, d.source, CASE WHEN s.kind = 'chroma' THEN '' ELSE d.path END,
+                       d.labels, v.valid_from, v.valid_until, v.superseded_by
+                FROM versions v JOIN documents d ON d.id = v.document LEFT JOIN sources s ON s.name = d.source
                 WHERE (v.died IS NULL OR v.died = 0) {"" if document is None else "AND v.document = ?"}
                 ORDER BY v.id""",
             () if document is None else (document,),
