@@ -104,8 +104,8 @@ def whole(folder: Path) -> dict[str, str]:
             text = reader.cut(Span(version.id, 0, 10**9))
             ids = reader.document_passages(document.id)
             assert len(reader.readings(ids)) == len(ids) > 0
-            first = text.split()[2] if text.startswith("# About ") else text.split()[0]
-            assert {i for i, _ in reader.keyword(terms(first), 999)} & set(ids)
+            first = sorted(terms(text.partition(".")[0]), key=len)[-1:]
+            assert {i for i, _ in reader.keyword(first, 999)} & set(ids)
             found[document.path] = text
     return found
 
