@@ -17,6 +17,9 @@ from ..tools.reader import Reader
 AROUND = 1500
 """Characters of the section looked at on each side of a passage."""
 
+MOST_UNREAD = 3
+"""Parts of documents that could not be read of which an answer tells."""
+
 EMPTY = "the collection holds no text to search; add some with `quaere add FOLDER`, or widen the filter"
 
 
@@ -85,6 +88,17 @@ class CorpusLibrary:
     async def notes(self, path: str) -> tuple[str, ...]:
         """Return what a reader should know about the corpus."""
         return await asyncio.to_thread(self.corpus_notes)
+
+    async def unread(self, path: str, documents: Iterable[int]) -> tuple[str, ...]:
+        """Return what could not be read of documents when they were indexed; of many parts only the first."""
+        wanted = frozenset(documents)
+        told = [
+            f"{document.path}: {warning}"
+            for document, warning in await asyncio.to_thread(self._reader.warnings)
+            if document.id in wanted
+        ]
+        more = [f"{len(told) - MOST_UNREAD} more parts could not be read"] if len(told) > MOST_UNREAD else []
+        return (*told[:MOST_UNREAD], *more)
 
     def corpus_notes(self) -> tuple[str, ...]:
         """Say that nothing is indexed, a source is away, no encoder runs, vectors wait, or Chroma failed."""

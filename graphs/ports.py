@@ -103,6 +103,9 @@ class Library(Protocol):
     async def notes(self, path: str) -> tuple[str, ...]:
         """Return what a reader should know about the corpus (vectors not ready, nothing indexed)."""
 
+    async def unread(self, path: str, documents: Iterable[int]) -> tuple[str, ...]:
+        """Return what could not be read of documents when they were indexed, such as a page without text."""
+
 
 @dataclass(frozen=True, slots=True)
 class Frequencies:

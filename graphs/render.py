@@ -38,6 +38,10 @@ async def render(state: RunState, runtime: Runtime[Run]) -> RunState:
     claims = tuple(one.claim for one in told)
     answer = _quiet(state, claims) if state["route"] == "none" else _searched(state, told, run)
     answer = replace(answer, notes=(*answer.notes, *_standing(told, state, held)))
+    if answer.status in ("abstained", "partial") and held:
+        documents = {item.reading.document.id for item in held.values()}
+        unread = await run.ports.library.unread(f"{path}.unread", documents)
+        answer = replace(answer, notes=(*answer.notes, *unread))
     answer = replace(
         answer,
         notes=(*state.get("notes", []), *answer.notes),

@@ -10,9 +10,9 @@ _ID = b"0123456789abcdef"
 
 
 def write_pdf(
-    pages: Sequence[str], *, user: str | None = None, owner: str | None = None, title: str = ""
+    pages: Sequence[str | bytes], *, user: str | None = None, owner: str | None = None, title: str = ""
 ) -> bytes:
-    """Return a PDF with one page a text; with a password the strings and streams are encrypted.
+    """Return a PDF with one page a text or content stream; with a password strings and streams are encrypted.
 
     `user` is asked for on opening; with `owner` alone the file opens without a password.
     """
@@ -29,11 +29,22 @@ def write_pdf(
             b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R >> >> "
             b"/Contents %d 0 R >>" % (number + 1)
         )
-        content = _sealed(_content(text), key, number + 1)
+        content = _sealed(text if isinstance(text, bytes) else _content(text), key, number + 1)
         objects[number + 1] = b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content)
     info = max(objects) + 1
     objects[info] = b"<< /Title <%s> >>" % _sealed(title.encode("latin-1"), key, info).hex().encode()
     return _file(objects, info, entries)
+
+
+def scanned(text: str) -> bytes:
+    """Return the content stream of a page that shows a text as an image and holds no letter of it."""
+    import pypdfium2
+
+    page = pypdfium2.PdfDocument(write_pdf([text]))[0]
+    rows = page.render(grayscale=True).to_numpy().squeeze()[30:80]
+    height, width = rows.shape
+    image = b"BI /W %d /H %d /BPC 8 /CS /G /F /AHx ID %s> EI" % (width, height, rows.tobytes().hex().encode())
+    return b"q 595 0 0 50 0 760 cm\n%s\nQ" % image
 
 
 def _content(text: str) -> bytes:
