@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 from kill_encoders import ENCODERS
+from kill_texts import text_of
 from kill_witness import Witness, afresh, rankings, whole
 from quaere.tools.checkup import check
 from quaere.tools.chroma import keep_chroma
@@ -46,6 +47,29 @@ def test_a_kill_at_any_moment_loses_nothing_and_leaves_nothing_half(tmp_path, ki
         except AssertionError as error:
             error.add_note(f"after kill {kill} of {kind} while {witness.encoder!r} was configured")
             raise
+
+
+def test_a_kill_while_the_encoder_changes_leaves_one_whole_space(tmp_path):
+    folder, chance, witness = tmp_path / ".quaere", random.Random(f"encoders {KILLS}"), Witness()
+    (tmp_path / "docs").mkdir()
+    texts = {f"f{n}.md": text_of(chance) for n in range(12)}
+    for name, text in texts.items():
+        (tmp_path / "docs" / name).write_text(text)
+    with closing(Corpus.create(folder)) as corpus:
+        add_source(corpus, str(tmp_path / "docs"))
+        sync_all(corpus, ENCODERS["one"], IndexSettings())
+    wanted = {name: afresh(texts, tmp_path / name, name) for name in ENCODERS}
+    witness.go_on(texts, texts)
+    for kill in range(KILLS // 2):
+        run_and_kill(tmp_path, chance, "encoders", witness)
+        assert whole(folder) == texts
+        with closing(Corpus.open(folder)) as corpus:
+            ready, total = corpus.vectors_ready(corpus.space)
+            assert (ready, rankings(corpus, corpus.space)) == (total, wanted[corpus.space]), f"kill {kill}"
+    with closing(Corpus.open(folder)) as corpus:
+        for name in ENCODERS:
+            assert sync_all(corpus, ENCODERS[name], IndexSettings()).vectors_missing == 0
+            assert (corpus.space, rankings(corpus, name)) == (name, wanted[name])
 
 
 def stands(place, witness, kill):

@@ -17,12 +17,12 @@ from itertools import count
 from pathlib import Path
 
 from kill_encoders import ENCODERS
+from kill_texts import text_of
 from quaere.tools import connections, index
 from quaere.tools.chroma import keep_chroma
 from quaere.tools.corpus import Corpus
 from quaere.tools.sync import IndexSettings, sync_all
 
-WORDS = ["amber", "basin", "cedar", "delta", "ember", "fjord", "grove", "haven", "inlet", "jetty", "knoll"]
 MOST = 40
 """Files there are at most."""
 
@@ -30,12 +30,6 @@ MOST = 40
 def tell(step: str, **about: object) -> None:
     """Write a step to the pipe at once."""
     os.write(1, (json.dumps({"step": step, **about}) + "\n").encode())
-
-
-def text_of(chance: random.Random) -> str:
-    """Return a document with a word that no other document ever had."""
-    lines = [" ".join(chance.choices(WORDS, k=chance.randint(3, 30))) for _ in range(chance.randint(1, 12))]
-    return f"# About tok{chance.getrandbits(60)}\n\n" + ".\n\n".join(lines) + ".\n"
 
 
 def edit(root: Path, chance: random.Random) -> None:
@@ -84,14 +78,17 @@ def die_at(statement: int) -> None:
 
 
 def main(folder: Path, chance: random.Random, kind: str) -> None:
-    """Go round: some edits, then a sync, now and then with another encoder, and a top-up of Chroma."""
+    """Go round: some edits, then a sync, now and then with another encoder, and a top-up of Chroma.
+
+    Of the kind `encoders` each sync has another encoder than the one before, and nothing is edited.
+    """
     index.BATCH, index.WINDOW = 4, 16
     corpus, name = Corpus.open(folder / ".quaere"), "one"
     while True:
-        for _ in range(chance.randint(0, 8)):
+        for _ in range(chance.randint(0, 8) if kind != "encoders" else 0):
             edit(folder / "docs", chance)
-        if chance.random() < 0.4:
-            name = chance.choice(sorted(ENCODERS))
+        if chance.random() < 0.4 or kind == "encoders":
+            name = chance.choice(sorted(ENCODERS.keys() - {corpus.space if kind == "encoders" else None}))
         tell("sync", encoder=name)
         sync_all(corpus, ENCODERS[name], IndexSettings(), progress)
         tell("synced", encoder=name)
