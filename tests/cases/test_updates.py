@@ -167,3 +167,32 @@ def test_a_sync_builds_the_space_of_the_new_encoder_and_of_the_old_one_again(
         agent.ask(BADGE)
     assert agent.sync().vectors_missing == 0
     assert "12 EUR" in agent.ask(BADGE).text
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "words"),
+    [
+        ("# Badges\n\nA replacement badge costs 12 EUR.\n", BADGE, "12 EUR"),
+        ("# Doors\n\n- Visitors: door 2\n- Night shift: door 9\n", "Which door is for the night shift?", "9"),
+    ],
+)
+def test_a_citation_opens_the_text_it_was_made_from_whatever_became_of_the_file(
+    workspace, tmp_path, other_encoder, text, question, words
+):
+    agent = workspace({"a.md": text, "b.md": "Parcels arrive by noon."})
+    notes = agent.ask(question).footnotes
+    assert any(words in note.quote for note in notes)
+    (tmp_path / "docs0" / "a.md").write_text("# Other\n\nNothing of it is left.\n")
+    assert agent.sync().changed == 1
+    with Agent.open(tmp_path / "home0", overrides={"encoder.model": str(other_encoder)}) as other:
+        other.sync()
+    (tmp_path / "docs0" / "a.md").rename(tmp_path / "docs0" / "c.md")
+    assert agent.sync().renamed == 1
+    reader = agent.corpus.reader(agent.access, NO_FILTER)
+    for note in notes:
+        assert reader.cut(note.span) == note.quote
+        assert reader.locate(note.span) == note.locator
+    assert words not in " ".join(hit.reading.text for hit in agent.search(question).hits)
+    (tmp_path / "docs0" / "c.md").unlink()
+    agent.sync()
+    assert {agent.corpus.reader(agent.access, NO_FILTER).cut(note.span) for note in notes} == {""}
