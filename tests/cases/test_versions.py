@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from datetime import date
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 from quaere.agent.assemble import Agent
 from quaere.agent.remembered import turn_of
 from quaere.tools.answer import Answer
@@ -282,3 +284,12 @@ def test_a_newer_version_is_looked_into_where_the_words_of_the_question_do_not_l
         answer = agent.ask(LIMIT)
     assert answer.text.startswith("Maximum per night: 80 EUR. [1]")
     assert cited(answer) == ["travel_2024.md", "travel_2023.md"]
+
+
+def test_a_conflict_leaves_the_program_as_the_schema_says(marked: Make) -> None:
+    schema = json.loads((Path(__file__).parents[2] / "docs" / "answer.schema.json").read_text("utf-8"))
+    with marked({"handbook.md": OLD, "faq.md": NEW}) as agent:
+        answer = agent.ask(LIMIT).to_json()
+    assert list(Draft202012Validator(schema).iter_errors(answer)) == []
+    assert answer["status"] == "conflicting"
+    assert [len(conflict["sides"]) for conflict in answer["conflicts"]] == [2]
