@@ -18,6 +18,7 @@ from .attached import Attached, Record, attached, folder_mark
 from .attached_fit import Fit, check_fit
 from .attached_location import KIND, Location, read_location
 from .corpus import Corpus, Known, Source
+from .draft import Draft, Failure, File
 from .embed import Encoder
 from .errors import DamagedFileError, UnreadableError
 from .index import IndexSettings, Progress, Shaping
@@ -29,7 +30,7 @@ from .relabel import rules_mark
 from .sources import free_name
 from .split import Split, split
 from .standing import RACY_NS, Observation, Stamp, content_hash
-from .writer import Draft, Failure, File, Writer, encoder_input, input_key
+from .writer import Writer, encoder_input, input_key
 
 RECORD = "record.txt"
 """The name under which the parser sees every record: an id is no file name, whatever it looks like."""

@@ -18,6 +18,7 @@ from typing import Any
 from .attached_location import KIND
 from .attached_standing import is_collection_away
 from .connections import Connections
+from .draft import Built, Failure, File
 from .evidence import Access, Filter
 from .reader import Eyes, Ranking, Reader
 from .rows import moment, observation_of
@@ -28,7 +29,7 @@ from .staging import COMING
 from .standing import Observation, Stamp
 from .texts import Texts
 from .vector import OTHER_SPACES
-from .writer import Built, Failure, File, Writer
+from .writer import Writer
 
 DATABASE = "corpus.db"
 

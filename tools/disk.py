@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath
 
 _TYPES = """
 9p afs beegfs ceph cifs coda davfs fuse.cephfs fuse.davfs fuse.glusterfs fuse.rclone fuse.s3fs fuse.sshfs
@@ -30,7 +30,7 @@ def network_warning(folder: Path) -> str | None:
     )
 
 
-def file_system(mounts: str, folder: PurePosixPath) -> str | None:
+def file_system(mounts: str, folder: PurePath) -> str | None:
     """Return the type of the file system a folder lies on, by the text of `/proc/self/mountinfo`.
 
     The format is that of proc_pid_mountinfo(5): the fifth field is the place, the first one after ` - ` the
@@ -42,7 +42,7 @@ def file_system(mounts: str, folder: PurePosixPath) -> str | None:
         fields = head.split(" ")
         if not dash or len(fields) < 5:
             continue
-        place = PurePosixPath(_unescaped(fields[4]))
+        place = PurePath(_unescaped(fields[4]))
         if folder.is_relative_to(place) and (found is None or len(place.parts) >= found[0]):
             found = len(place.parts), tail.split(" ")[0]
     return found[1] if found else None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from .analyze import ANALYZER, terms
 from .corpus import Corpus, Known, Waiting
+from .draft import Built, Draft, File
 from .embed import Encoder
 from .errors import DamagedFileError, UnreadableError
 from .marks import read_marks
@@ -16,7 +17,7 @@ from .relabel import rules_mark
 from .rulebook import NO_RULES, Rulebook
 from .split import SPLITTER, CountTokens, Limits, split
 from .standing import Observation, Stamp, content_hash
-from .writer import Built, Draft, File, encoder_input
+from .writer import encoder_input
 
 Progress = Callable[[str, int, int, str], None]
 """Called with the stage (`read` or `encode`), how many are done, of how many, and what was done last."""

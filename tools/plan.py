@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .corpus import Corpus, Known, Source
+from .draft import Failure
 from .errors import UnreadableError
 from .index import IndexSettings
 from .rows import file_of
 from .scan import Found, Scan, read_file, scan
 from .standing import Stamp, content_hash
-from .writer import Failure
 
 
 @dataclass(slots=True)

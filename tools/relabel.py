@@ -6,9 +6,10 @@ They are made anew from the stored texts, so that a rule that changes holds at o
 from __future__ import annotations
 
 from .corpus import Corpus
+from .draft import Stored
 from .marks import MARKS, read_marks
 from .rulebook import Rulebook
-from .writer import Stored, Writer
+from .writer import Writer
 
 
 def rules_mark(rulebook: Rulebook) -> str:

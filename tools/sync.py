@@ -19,6 +19,7 @@ from .attached_sync import Bringing, bring_collection
 from .chroma import keep_chroma
 from .corpus import Corpus, Known, Source
 from .disk import network_warning
+from .draft import Draft, Failure, File
 from .embed import Encoder
 from .errors import EncoderError, SourceUnavailableError, UnreadableError, UsageError, WorkspaceError
 from .index import IndexSettings, Progress, Shaping, draft, encode_missing, observe, shaping
@@ -32,7 +33,7 @@ from .sources import add_source
 from .spaces import is_building
 from .standing import Stamp
 from .sync_report import SyncReport
-from .writer import Draft, Failure, File, Writer
+from .writer import Writer
 
 __all__ = ["IndexSettings", "Progress", "SyncReport", "add_source", "sync_all", "sync_source"]
 

@@ -11,12 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from quaere.tools.corpus import Corpus
+from quaere.tools.draft import Draft, Failure, File
 from quaere.tools.errors import BusyError, UsageError, WorkspaceError
 from quaere.tools.evidence import OWNER, Block, Filter, Locator, Parsed
 from quaere.tools.schema import FORMAT
 from quaere.tools.split import PassageCut, SentenceCut, Split
 from quaere.tools.standing import Observation, Stamp
-from quaere.tools.writer import Draft, Failure, File, input_key
+from quaere.tools.writer import input_key
 
 
 def draft(path="a.md", text="One line.", source="docs", labels=None):

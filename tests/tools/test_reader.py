@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from quaere.tools.corpus import Corpus
+from quaere.tools.draft import Draft, File
 from quaere.tools.errors import QuaereError, SourceUnavailableError
 from quaere.tools.evidence import OWNER, Access, Block, Filter, Locator, Parsed, Span, Validity
 from quaere.tools.reader import Ranking
 from quaere.tools.split import PassageCut, SentenceCut, Split
 from quaere.tools.standing import Observation, Stamp, content_hash
-from quaere.tools.writer import Draft, File, input_key
+from quaere.tools.writer import input_key
 
 GUESTS = Access(
     "ana", frozenset({"staff"}), {"level": frozenset({"open", "staff"}), "team": frozenset({"red"})}
