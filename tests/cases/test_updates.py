@@ -196,3 +196,27 @@ def test_a_citation_opens_the_text_it_was_made_from_whatever_became_of_the_file(
     (tmp_path / "docs0" / "c.md").unlink()
     agent.sync()
     assert {agent.corpus.reader(agent.access, NO_FILTER).cut(note.span) for note in notes} == {""}
+
+
+def test_answers_say_how_many_vectors_are_ready_until_a_sync_brings_the_rest(tmp_path, monkeypatch):
+    monkeypatch.setattr("quaere.tools.index.BATCH", 2)
+    (tmp_path / "home").mkdir()
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "badge.md").write_text("A replacement badge costs 12 EUR.")
+    for n in range(9):
+        (tmp_path / "docs" / f"p{n}.md").write_text(
+            f"# Shelf {n}\n\nShelf {n} holds {n + 3} crates of pears."
+        )
+
+    def stop(stage, done, total, detail):
+        if stage == "encode" and done >= 6:
+            raise KeyboardInterrupt
+
+    with Agent.open(tmp_path / "home") as agent:
+        report = agent.add(tmp_path / "docs", stop)
+        assert (report.interrupted, report.vectors_ready, report.vectors_missing) == (True, 6, 4)
+        answer = agent.ask(BADGE)
+        assert "12 EUR" in answer.text
+        assert "vectors 60 % ready: run `quaere sync`" in answer.notes
+        assert agent.sync().vectors_missing == 0
+        assert not any("ready" in note for note in agent.ask(BADGE).notes)
