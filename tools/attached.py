@@ -33,6 +33,9 @@ PATIENCE = 8.0
 COPIES = 3
 """Times a folder is copied while somebody writes to it."""
 
+ROUNDING = 1e-5
+"""How far the length of a unit vector may be off."""
+
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 T = TypeVar("T")
@@ -161,7 +164,9 @@ def _row(values: Any) -> Rows | None:  # noqa: ANN401
         return None
     row = np.asarray(values, np.float32)
     length = float(np.linalg.norm(row))
-    return row / np.float32(length) if np.isfinite(length) and length > 0 else None
+    if not np.isfinite(length) or not length:
+        return None
+    return row if abs(length - 1) < ROUNDING else row / np.float32(length)
 
 
 def _patient(call: Callable[[], T]) -> T:
