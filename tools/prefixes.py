@@ -1,10 +1,11 @@
-"""The contextual prefix of a passage: title and heading path, and the header of a table it goes on with.
+"""The contextual prefix of a passage: title, heading path, and the header or signature it goes on under.
 
 It is indexed with the passage's text and never quoted.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
 from .cuts import CountTokens
@@ -31,12 +32,14 @@ class Prefixes:
             for block in parsed.blocks
             if block.kind == "header"
         }
+        for start, end in _signatures(parsed, units):
+            self._headers[start] = (plain(parsed.text[start:end])[:CHARACTERS],)
         self._paths = {heading: self._path(heading) for heading in {unit.locator.heading for unit in units}}
         paths = [*self._paths.values(), *self._headers.values()]
         self._lines = _fitted(sorted(set(paths)), count, tokens // 4)
 
     def of(self, units: Sequence[Unit]) -> str:
-        """Return the prefix of a passage; that of a table's later rows ends with the header row."""
+        """Return the prefix of a passage; rows and code that go on end it with their header or signature."""
         keys = [self._paths[units[-1].locator.heading], *self._header(units[0])]
         return "\n".join(line for line in (self._lines[key][0] for key in keys) if line)
 
@@ -49,11 +52,23 @@ class Prefixes:
         return tuple(dict.fromkeys(part for part in (self._title, *heading) if part))
 
     def _header(self, unit: Unit) -> list[Path]:
-        """Return the header row that governs a row, where it has one."""
-        if unit.kind != "row":
+        """Return the header row that governs a row, or the signature that governs code, where it has one."""
+        if unit.kind not in ("row", "code"):
             return []
         found = [self._headers[start] for start, _ in unit.governed_by if start in self._headers]
         return found[-1:]
+
+
+def _signatures(parsed: Parsed, units: Sequence[Unit]) -> set[tuple[int, int]]:
+    """Return the spans of signatures in listings; those that name a scope are in the heading path already."""
+    listings = [
+        (block.start, block.end) for block in parsed.blocks if block.kind == "code" and not block.within
+    ]
+    found = {span for unit in units if unit.kind == "code" for span in unit.governed_by}
+    before = [bisect_right(listings, (start, len(parsed.text))) - 1 for start, _ in sorted(found)]
+    return {
+        span for span, i in zip(sorted(found), before, strict=True) if i >= 0 and span[0] < listings[i][1]
+    }
 
 
 def _fitted(paths: Iterable[Path], count: CountTokens, most: int) -> dict[Path, tuple[str, int]]:

@@ -9,7 +9,7 @@ from .passages import pack_passages
 
 __all__ = ["SPLITTER", "CountTokens", "Limits", "PassageCut", "SentenceCut", "Split", "split"]
 
-SPLITTER = "split/4"
+SPLITTER = "split/5"
 """Mark stored with each version; it changes when sentences or passages of the same text would."""
 
 
