@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from ..tools.analyze import content_words, identifiers
+from ..tools.dates import YEAR
 from .policy import Need
 from .question import read_question
 
@@ -48,6 +49,10 @@ _EITHER = re.compile(
     re.I,
 )
 _JOINED_IDENTIFIERS = re.compile(r"(?P<a>\S+),? (?:and|or|versus|vs\.?) (?P<b>\S+)")
+_JOINED_YEARS = re.compile(
+    rf"\b(?P<how>in|for|during) (?P<a>{YEAR}),? (?:and|or|versus|vs\.?) "
+    rf"(?:(?:in|for|during) )?(?P<b>{YEAR})\b"
+)
 _ORDER = re.compile(r"^(?:please )?(?:compare|contrast)\s+", re.I)
 _PRONOUN = re.compile(
     r"\b(?:it|its|they|their|them|this|that|these|those|he|she|his|her|one|ones|there)\b", re.I
@@ -68,7 +73,7 @@ def split_needs(question: str) -> tuple[tuple[Need, ...], bool]:
 
 def _compared(text: str) -> tuple[Need, ...]:
     """Return one need a side of a comparison, or nothing."""
-    named = _joined_identifiers(text)
+    named = _joined_identifiers(text) or _joined_years(text)
     if named:
         return named
     for pattern in (_CHOICE, _THAN, _BETWEEN, _BOTH, _EITHER):
@@ -98,6 +103,19 @@ def _joined_identifiers(text: str) -> tuple[Need, ...]:
             pairs = enumerate(zip(texts, sides, strict=True), 1)
             return tuple(Need(f"n{i}", f"{part}?", side) for i, (part, side) in pairs)
     return ()
+
+
+def _joined_years(text: str) -> tuple[Need, ...]:
+    """Return one need for each of two years that a question joins: `in 2023 and 2024`."""
+    match = _JOINED_YEARS.search(text)
+    if match is None:
+        return ()
+    before, behind = _ORDER.sub("", text[: match.start()]), text[match.end() :]
+    sides = [match["a"], match["b"]]
+    texts = [" ".join(f"{before} {match['how']} {year} {behind}".split()) for year in sides]
+    return tuple(
+        Need(f"n{i}", f"{part}?", side) for i, (part, side) in enumerate(zip(texts, sides, strict=True), 1)
+    )
 
 
 def _conjoined(text: str) -> list[str]:

@@ -107,7 +107,7 @@ def _standing(told: Sequence[Told], state: RunState, held: Mapping[int, Evidence
         if need is not None:
             sentences = [_sentence(cite, held) for cite in one.claim.cites if split_id(cite)[0] in held]
             cited.append((need, sentences))
-    return notes_on_standing(cited)
+    return notes_on_standing(cited, tuple(held.values()))
 
 
 def _sentence(cite: str, held: Mapping[int, Evidence]) -> tuple[Evidence, str]:

@@ -13,7 +13,7 @@ from ..tools.evidence import Candidate, Feature, Reading
 from ..tools.rank import Fused, cluster, fuse
 from .newer import follow_newer
 from .ports import Observation
-from .standing import holds
+from .standing import outranks
 from .state import CallState, EvidenceState, FailureState, Run, RunState, find_evidence, need_of, numbers
 
 ADMITTED = 10
@@ -125,10 +125,13 @@ async def _admit(
 
 
 def _representatives(readings: Sequence[Reading], state: RunState) -> set[int]:
-    """Return the first of each cluster of near-duplicates, one whose version holds if there is one."""
+    """Return the first of each cluster of near-duplicates that no other one decides against."""
     when = need_of(state["needs"][0]).when
     groups = cluster([reading.text for reading in readings])
-    return {min(group, key=lambda i: (not holds(readings[i], when), i)) for group in groups}
+    return {
+        next((i for i in group if not any(outranks(readings[j], readings[i], when) for j in group)), group[0])
+        for group in groups
+    }
 
 
 def _numbered(

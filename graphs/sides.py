@@ -95,7 +95,7 @@ def _tell(told: list[Draft], i: int, found: Sequence[Statement]) -> None:
 def _is_worth_telling(older: Statement, own: Statement) -> bool:
     """Tell whether an older version belongs beside an answer: where a time is named, it held then too."""
     when, begins = own.need.when, own.item.reading.validity.valid_from
-    if when is None or not when.said:
+    if when is None or when.is_today:
         return True
     return holds(older.item.reading, when) and begins is not None and begins > when.first
 
@@ -127,19 +127,22 @@ def _add(told: list[Draft], i: int, one: Statement, older: str) -> None:
     tied = [draft for draft in told if draft.against == i and bool(draft.older) == bool(older)]
     cited = next((k for k, draft in enumerate(told) if k != i and one.match.id in draft.cites), None)
     if cited is not None:
-        if told[cited].against is None:
+        if told[cited].need == one.need.id and told[cited].against is None:
             told[cited] = replace(told[cited], against=i, older=older, need=None if older else one.need.id)
     elif len(tied) < (MOST_OLDER if older else MOST_SIDES):
         draft = state_sentence(one.need, one.match, one.item)
         told.append(replace(draft, against=i, older=older, need=None if older else one.need.id))
 
 
-def notes_on_standing(cited: Sequence[tuple[Need, Sequence[tuple[Evidence, str]]]]) -> tuple[str, ...]:
+def notes_on_standing(
+    cited: Sequence[tuple[Need, Sequence[tuple[Evidence, str]]]], held: Sequence[Evidence]
+) -> tuple[str, ...]:
     """Tell of answering versions that do not hold at the time asked about, unless they name it themselves."""
     notes = []
     for need, sentences in cited:
         for item, text in sentences:
             if not holds(item.reading, need.when) and not names_time(need, text):
-                mark = describe(item.reading, need.when, known=False)
+                known = any(replaces(other.reading, item.reading) for other in held)
+                mark = describe(item.reading, need.when, known)
                 notes.append(f"{item.reading.document.path} is marked as {mark}")
     return tuple(dict.fromkeys(notes))

@@ -22,6 +22,7 @@ _PHRASES = (
     rf"\bbefore (?P<before>{_ANY}){_CLOSES}",
     r"\b(?:in the |the )?(?P<relative>(?:last|previous|this|next) (?:year|month)|yesterday|today)\b"
     r"(?!['’]| of\b)",
+    r"\b(?P<now>(?:right )?now|currently|at present|at the moment|nowadays|these days)\b",
     rf"\b(?:the|our|its|their) (?P<edition>{YEAR})(?= [a-z])",
     rf"\b(?P<owned>{YEAR})['’]s\b",
 )
@@ -44,6 +45,11 @@ class Period:
     def is_past(self) -> bool:
         """Tell whether the period is over."""
         return self.last < self.today
+
+    @property
+    def is_today(self) -> bool:
+        """Tell whether the period is the day the question is asked."""
+        return self.first == self.last == self.today
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +86,8 @@ def without_time(text: str) -> str:
 
 def _days(match: re.Match[str], today: date) -> Days | None:
     """Return the days a phrase names."""
+    if match["now"]:
+        return _only(today)
     if relative := match["relative"]:
         return _relative(relative.casefold(), today)
     if before := match["before"]:

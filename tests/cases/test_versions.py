@@ -206,6 +206,30 @@ def test_of_three_versions_the_newest_answers_and_the_others_are_named(marked: M
             )
 
 
+def test_each_part_of_a_question_has_its_own_time(marked: Make) -> None:
+    question = "What was the hotel limit per night in 2023 and what is the hotel limit per night now?"
+    with marked(THREE) as agent:
+        both = agent.ask(question)
+        years = agent.ask("What was the hotel limit per night in 2022 and 2024?")
+    assert both.status == years.status == "answered"
+    assert cited(both)[:2] == ["limits_2023.md", "limits_2024.md"]
+    assert cited(years) == ["limits_2022.md", "limits_2024.md"]
+
+
+def test_of_two_versions_with_the_same_text_the_newer_is_cited(marked: Make) -> None:
+    with marked({"limits_2023.md": NEW, "limits_2024.md": NEW}) as agent:
+        answer = agent.ask(LIMIT)
+    assert (answer.text, cited(answer)) == (f"{NEW} [1]", ["limits_2024.md"])
+
+
+def test_a_newer_version_that_does_not_answer_is_named_beside_the_older_one(marked: Make) -> None:
+    newer = "Valid from 1 January 2024. Trains are booked in second class."
+    with marked({**TRAVEL, "travel_2024.md": newer}) as agent:
+        answer = agent.ask(LIMIT)
+    assert cited(answer) == ["travel_2023.md"]
+    assert answer.notes == ("travel_2023.md is marked as superseded by travel_2024.md",)
+
+
 def test_a_higher_version_in_the_name_is_the_newer_one(marked: Make) -> None:
     with marked({"limits_v9.md": OLD, "limits_v10.md": NEW}) as agent:
         answer = agent.ask(LIMIT)
