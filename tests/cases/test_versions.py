@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from datetime import date
 from pathlib import Path
@@ -317,3 +318,32 @@ def test_a_conflict_leaves_the_program_as_the_schema_says(marked: Make) -> None:
     assert list(Draft202012Validator(schema).iter_errors(answer)) == []
     assert answer["status"] == "conflicting"
     assert [len(conflict["sides"]) for conflict in answer["conflicts"]] == [2]
+
+
+HIDDEN = """
+[[rules]]
+path = "limits.md"
+labels = {class = "open"}
+superseded_by = "board_2098_plan.md"
+
+[[rules]]
+path = "board_2098_plan.md"
+labels = {class = "secret"}
+
+[people.guest]
+allowed = {class = ["open"]}
+"""
+
+
+def test_a_successor_that_may_not_be_read_shows_neither_in_marks_nor_in_days(
+    marked: Make, tmp_path: Path
+) -> None:
+    with marked({"limits.md": OLD, "board_2098_plan.md": NEW}, HIDDEN):
+        pass
+    with Agent.open(tmp_path / "home", access="guest") as guest:
+        answer = guest.ask(LIMIT)
+        assert cited(answer) == ["limits.md"]
+        assert answer.notes == ("limits.md is marked as superseded",)
+        assert not {"2098", "board", "plan"} & set(re.findall(r"\w+?(?=_|\b)", json.dumps(answer.to_json())))
+    with Agent.open(tmp_path / "home") as owner:
+        assert cited(owner.ask(LIMIT)) == ["limits.md", "board_2098_plan.md"]
