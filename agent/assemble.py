@@ -23,13 +23,18 @@ from ..tools.gate import check_gate
 from ..tools.index import IndexSettings, Progress
 from ..tools.reader import Ranking, Reader
 from .asking import Question, Seat
+from .doctor import examine
 from .permissions import Permissions, idle_rules, visible_sources
 from .remembered import readable_turns
+from .removing import named_source
 from .settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from ..tools.answer import Answer, Search
+    from ..tools.checkup import Checkup
     from ..tools.embed import Encoder
+    from ..tools.purge import Receipt
+    from ..tools.removal import Removal
     from ..tools.sync import SyncReport
 
 WORKSPACE = ".quaere"
@@ -111,6 +116,28 @@ class Agent:
 
         self._refuse_guests("sync")
         return self._warned(sync_all(self.corpus, self.encoder, self._index_settings, progress))
+
+    def remove(self, source: str, paths: Sequence[str] = ()) -> Removal:
+        """Remove a source (by its name or place), or of it what is gone from its folder or excluded."""
+        from ..tools.removal import Choice, remove
+
+        self._refuse_guests("remove sources")
+        choice = Choice(named_source(self.corpus, source, removed_too=False), tuple(paths))
+        return remove(self.corpus, choice, self._index_settings)
+
+    def purge(self, source: str, paths: Sequence[str] = ()) -> Receipt:
+        """Remove as `remove` does and leave nothing on the disk, also of what was removed before."""
+        from ..tools.purge import purge
+        from ..tools.removal import Choice
+
+        self._refuse_guests("purge sources")
+        choice = Choice(named_source(self.corpus, source, removed_too=True), tuple(paths))
+        return purge(self.corpus, choice, self._index_settings)
+
+    def doctor(self, repair: bool = False) -> Checkup:
+        """Check what quaere stands on and every store of the index, after a repair if one is asked for."""
+        self._refuse_guests("examine the index")
+        return examine(self.folder / WORKSPACE, self.settings, repair)
 
     def _refuse_guests(self, act: str) -> None:
         """Raise UsageError for everybody but the owner: reports of writing name every file."""

@@ -49,6 +49,7 @@ Exit codes:
   2    usage, or an input that cannot be read
   3    the sources do not say, or one question comes back
   4    a limit stopped the run; what was found is printed
+  6    a check failed: of the doctor, or of a purge that left something
   130  Ctrl-C
 
 \b

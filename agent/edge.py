@@ -16,6 +16,7 @@ from .terminal import discard_output, prepare_streams, tell
 
 INTERRUPTED = 130
 FAILED = 1
+CHECK_FAILED = 6
 
 OFFLINE = {
     "LANGSMITH_TRACING_V2": "false",

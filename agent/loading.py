@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .assemble import Agent
     from .options import Common
+    from .settings import Settings
 
 
 def load_agent(preload: bool = False) -> type[Agent]:
@@ -30,6 +32,15 @@ def opened(given: Common, preload: bool = False, resident: bool = False) -> Iter
     with load_agent(preload).open(folder, access=given.principal, overrides=given.overrides) as agent:
         agent.resident = resident
         yield agent
+
+
+def placed(given: Common) -> tuple[Path, Settings]:
+    """Return the `.quaere` folder a command means, there or not, and its settings, without opening it."""
+    from .assemble import WORKSPACE, find_workspace
+    from .settings import load_settings
+
+    folder = find_workspace((given.workspace or Path(".")).expanduser().absolute())
+    return folder / WORKSPACE, load_settings(folder, os.environ, given.overrides)
 
 
 @contextmanager

@@ -150,6 +150,36 @@ class AddOptions(Common):
 
 
 @dataclass(frozen=True, kw_only=True)
+class RemoveOptions(Common):
+    """What `remove` takes."""
+
+    source: Annotated[
+        str,
+        typer.Argument(metavar="SOURCE", help="A source as `quaere sources` names it, or where it lies."),
+    ]
+    paths: Annotated[
+        list[str],
+        typer.Option(
+            "--path",
+            metavar="GLOB",
+            help="Remove only documents whose path fits and whose file is gone or excluded; repeatable.",
+        ),
+    ] = field(default_factory=list)
+    purge: Annotated[
+        bool, typer.Option("--purge", help="Leave nothing of the texts on the disk, and look for them after.")
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoctorOptions(Common):
+    """What `doctor` takes."""
+
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Make again what is amiss and follows from the stored texts.")
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class SearchOptions(Narrowed):
     """What `search` takes."""
 

@@ -66,6 +66,6 @@ def some(items: Sequence[T]) -> list[T]:
     return [items[at] for at in sorted(random.Random(0).sample(range(len(items)), SAMPLE))]
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, such as `2 files`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def counted(number: int, noun: str, several: str = "") -> str:
+    """Return a number with its noun, such as `2 files`; `several` is a plural that takes no s."""
+    return f"{number:,} {noun if number == 1 else several or noun + 's'}"

@@ -35,7 +35,7 @@ from .posting_checks import look_at_postings
 from .purge import look_at_purge
 from .repairs import REPAIRS, Mend
 from .schema import WAY_OUT, check_file, connect
-from .vector_checks import look_at_matrix, look_at_vectors
+from .vector_checks import look_at_chroma, look_at_matrix, look_at_vectors
 
 LOOKS: Mapping[str, Look] = {
     "pages": look_at_pages,
@@ -45,6 +45,7 @@ LOOKS: Mapping[str, Look] = {
     "keyword index": look_at_postings,
     "vectors": look_at_vectors,
     "matrix": look_at_matrix,
+    "chroma": look_at_chroma,
     "encoder change": look_at_pending,
     "purge": look_at_purge,
     "writers": look_at_lock,

@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from .checks import counted
+from .chroma import drop_chroma
+from .chroma_check import DAMAGED, compare
 from .corpus import DATABASE
 from .corpus_checks import set_aside_damage
 from .place_checks import make_private
@@ -84,6 +86,15 @@ def _mend_matrix(folder: Path) -> str:
     return "matrix: removed, the next search makes it anew"
 
 
+def _mend_chroma(folder: Path) -> str:
+    """Remove a collection that is damaged; one that is only behind is brought in step by the next sync."""
+    said = compare(folder)
+    if said and not any(one.endswith(DAMAGED) for one in said):
+        return ""
+    drop_chroma(folder)
+    return "chroma: removed, the next `quaere sync` makes it anew"
+
+
 def _mend_purge(folder: Path) -> str:
     """Finish a purge that was killed."""
     receipt = finish_purge(folder)
@@ -108,6 +119,7 @@ REPAIRS: Mapping[str, Mend] = {
     "keyword index": _mend_postings,
     "vectors": _mend_vectors,
     "matrix": _mend_matrix,
+    "chroma": _mend_chroma,
     "purge": _mend_purge,
     "permissions": _mend_permissions,
 }

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .checks import Finding, Stores, counted, failed, ok, some, warning
+from .chroma_check import DAMAGED, K, compare, measure_recall
+from .chroma_stamp import FOLDER
 from .embed import Encoder
 from .matrix_file import load
 from .sight import active_space
@@ -22,6 +24,9 @@ ENCODED_AGAIN = 4
 
 ALIKE = 0.999
 """The least cosine of a stored vector with the same text encoded again, alone or in another batch."""
+
+LEAST_RECALL = 0.99
+"""Share of the exact nearest passages that Chroma has to propose."""
 
 _INPUTS = """
 SELECT p.prefix, substr(t.body, p.start + 1, p."end" - p.start), x.vector
@@ -80,6 +85,20 @@ def _vectors_behind(db: sqlite3.Connection, space: str, top: int) -> dict[int, b
         (space, top),
     )
     return dict(rows.fetchall())
+
+
+def look_at_chroma(stores: Stores) -> Finding:
+    """Compare the Chroma collection, a cache, with the corpus, and its neighbours with the exact ones."""
+    if not (stores.folder / FOLDER).exists():
+        return ok("none; `quaere sync` keeps one where search.vector_engine asks for it")
+    if said := compare(stores.folder):
+        found, _, way_out = said[0].rpartition("; ")
+        return failed(found, way_out) if way_out == DAMAGED else warning(found, way_out)
+    recall = measure_recall(stores.folder)
+    if recall is not None and recall < LEAST_RECALL:
+        return failed(f"it proposes {recall:.1%} of the {K} nearest passages, {LEAST_RECALL:.0%} are needed")
+    measured = "" if recall is None else f", {recall:.1%} of the {K} nearest found"
+    return ok(f"in step with the index{measured}")
 
 
 def matrix_files(folder: Path) -> list[Path]:
