@@ -231,7 +231,8 @@ class Corpus:
                 """SELECT d.id, d.path, d.file, v.size, v.mtime_ns, v.ctime_ns, v.observed_ns, v.content_hash,
                           v.title, v.parser, v.splitter, v.passages, n.parser, n.splitter
                    FROM documents d JOIN versions v ON v.id = d.current
-                   LEFT JOIN versions n ON n.document = d.id AND n.died = 0 WHERE d.source = ?""",
+                   LEFT JOIN versions n INDEXED BY versions_document ON n.document = d.id AND n.died = 0
+                   WHERE d.source = ?""",
                 (source,),
             ).fetchall()
         return {row[1]: _known(source, row) for row in rows}

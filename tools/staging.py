@@ -32,7 +32,10 @@ def is_cut_so(db: sqlite3.Connection, document: int, cuts: Sequence[PassageCut])
 
 def drop_pending(db: sqlite3.Connection, document: int) -> None:
     """End the pending version of a document, if any, before it ever lived."""
-    db.execute("UPDATE versions SET died = born WHERE document = ? AND died = 0", (document,))
+    db.execute(
+        "UPDATE versions INDEXED BY versions_document SET died = born WHERE document = ? AND died = 0",
+        (document,),
+    )
 
 
 def drop_unfit(db: sqlite3.Connection, mark: str | None) -> None:
@@ -55,7 +58,8 @@ def bring_to_life(db: sqlite3.Connection, revision: int) -> None:
     )
     db.execute(
         """UPDATE documents SET current = (
-               SELECT v.id FROM versions v WHERE v.document = documents.id AND v.died = 0
+               SELECT v.id FROM versions v INDEXED BY versions_document
+               WHERE v.document = documents.id AND v.died = 0
            ) WHERE id IN (SELECT document FROM versions WHERE died = 0)"""
     )
     db.execute("UPDATE versions SET died = NULL, born = ? WHERE died = 0", (revision,))
