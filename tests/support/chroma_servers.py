@@ -39,13 +39,13 @@ def write_folder(
     found = client.get_or_create_collection(name, embedding_function=None)
     if delete:
         found.delete(ids=delete)
-    if texts:
-        rows = np.array([encoder.encode_query(text or "nothing") for text in texts.values()])
-        with_text = {id: text for id, text in texts.items() if text is not None}
-        found.upsert(ids=list(texts), embeddings=rows)
-        if with_text:
-            kept = [rows[list(texts).index(id)] for id in with_text]
-            found.upsert(ids=list(with_text), embeddings=np.array(kept), documents=list(with_text.values()))
+    for some in (
+        {id: text for id, text in texts.items() if (text is None) is empty} for empty in (False, True)
+    ):
+        if some:
+            rows = np.array([encoder.encode_query(text or "nothing") for text in some.values()])
+            documents = None if None in some.values() else list(some.values())
+            found.upsert(ids=list(some), embeddings=rows, documents=documents)
     client.close()
 
 
