@@ -115,8 +115,11 @@ def _run_python(home: Home, content: str) -> None:
 
 
 def _read_settings(home: Home, content: str) -> None:
-    (home.folder / "work" / "quaere.toml").write_text(content, "utf-8")
-    load_settings(home.folder / "work", {}, {})
+    """Write a file of settings where its first line says, else into the working folder, and read it."""
+    named = re.match(r"# (\S*quaere\.toml)\n", content)
+    path = home.folder / "work" / (named[1] if named else "quaere.toml")
+    path.write_text(content, "utf-8")
+    load_settings(path.parent, {}, {})
 
 
 _RUN = {
