@@ -1,7 +1,8 @@
 """Everything that is measured, by one command: `python -m quaere.evals.bench DATA_FOLDER`.
 
 Prints the tables of docs/benchmarks.md: the questions of docs_corpus, the start-up times, indexing, the
-encoder against sentence-transformers, and SciFact retrieval. Vectors of SciFact are kept by content hash.
+encoder against sentence-transformers, SciFact retrieval, and Chroma against the exact scan. The vectors of
+the last two are kept by content hash.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from . import encoder_speed, questions, readers, retrieval
+from . import chroma_recall, encoder_speed, questions, readers, retrieval
 
+PARTS = ("docs", "encoder", "scifact", "chroma")
 RUNS = 5
 """Runs of each timed command; the median is printed."""
 
@@ -31,9 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure everything, or the parts named."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path, help="folder of the public data sets")
-    parser.add_argument("--only", choices=["docs", "encoder", "scifact"], action="append")
+    parser.add_argument("--only", choices=PARTS, action="append")
     given = parser.parse_args(arguments)
-    wanted = given.only or ["docs", "encoder", "scifact"]
+    wanted = given.only or PARTS
     if "docs" in wanted:
         with _copied(given.data / "docs_corpus") as corpus:
             measure_docs(corpus, given.data / "docs_corpus" / "questions.jsonl")
@@ -41,6 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         encoder_speed.main([str(given.data / "docs_corpus" / "md")])
     if "scifact" in wanted:
         retrieval.main([str(given.data)])
+    if "chroma" in wanted:
+        chroma_recall.main([str(given.data)])
     return 0
 
 
