@@ -106,7 +106,7 @@ def _read_once(location: bytes, limit: int) -> tuple[Stamp, bytes, Stamp]:
             raise UnreadableError("not a regular file")
         if found.st_size > limit:
             raise OversizedFileError(f"larger than {limit / 1_000_000:g} MB")
-        data = file.read(limit + 1)
+        data = file.read(found.st_size + 1)
         return Stamp.of(found), data, Stamp.of(os.fstat(file.fileno()))
 
 
