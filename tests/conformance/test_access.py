@@ -144,15 +144,18 @@ class CountedAgent(Agent):
 
 
 @contextmanager
-def workspace(everything: tuple[Doc, ...], held: tuple[Doc, ...], deleted: frozenset[int]) -> Iterator[Agent]:
+def workspace(
+    everything: tuple[Doc, ...], held: tuple[Doc, ...], deleted: frozenset[int], engine: str = "exact"
+) -> Iterator[Agent]:
     """Give alice's agent over the documents held; the rules are those for all of them."""
+    overrides = {"search.vector_engine": engine}
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
         home = Path(name)
         rules = "\n\n".join(doc.rule() for doc in everything)
         (home / "quaere.toml").write_text(rules + PEOPLE, "utf-8")
         for doc in held:
             write(home / doc.source / doc.path, doc.text(doc.body))
-        owner = stack.enter_context(CountedAgent.open(home))
+        owner = stack.enter_context(CountedAgent.open(home, overrides=overrides))
         for source in sorted({doc.source for doc in held}):
             owner.add(home / source)
         for doc in held:
@@ -162,7 +165,7 @@ def workspace(everything: tuple[Doc, ...], held: tuple[Doc, ...], deleted: froze
                 write(home / doc.source / doc.path, doc.text(doc.later))
         if held:
             owner.sync()
-        yield stack.enter_context(CountedAgent.open(home, access="alice"))
+        yield stack.enter_context(CountedAgent.open(home, access="alice", overrides=overrides))
 
 
 def write(path: Path, content: bytes) -> None:
@@ -260,3 +263,21 @@ def test_what_may_not_be_read_has_no_influence_and_is_never_told(
     asked = {key for key in told if key.startswith("counts")}  # their keys are the words that were asked for
     written = json.dumps({key: told[key] for key in told.keys() - asked}, default=str).casefold()
     assert [word for word in sorted(hidden) if word in written] == []
+
+
+def test_chroma_does_not_rank_for_somebody_from_whom_something_is_hidden() -> None:
+    """Where nothing is hidden Chroma ranks, which `engine` tells; all else is the same."""
+    bodies = (SENTENCES[:2], SENTENCES[1:4], SENTENCES[3:])
+    documents = tuple(
+        Doc(number, "docs", "hr/", ".md", labels, bodies[number % 3], None, "", "", None)
+        for number, labels in enumerate((1, 4, 2, 0, 1, 3))
+    )
+    readable = tuple(doc for doc in documents if doc.labels in READABLE)
+    with workspace(documents, documents, frozenset(), "chroma") as agent:
+        told = agent.search("lost badge", k=20).to_json()
+        assert told["engine"] == "exact"
+    with workspace(documents, readable, frozenset(), "chroma") as agent:
+        alone = agent.search("lost badge", k=20).to_json()
+        assert alone["engine"] == "chroma"
+    assert len(told["hits"]) == len(readable)
+    assert comparable(told) == comparable({**alone, "engine": "exact"})
