@@ -5,12 +5,14 @@ A file that is not ours, newer than us or damaged is never taken for an empty on
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import struct
 import threading
 import uuid
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 from . import postings, vector
@@ -80,37 +82,57 @@ def make_folder(folder: Path) -> None:
     """Make a `.quaere` folder for its owner alone, unseen by git; refuse one that holds something else."""
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
-        if not (folder / ".gitignore").exists():
-            if any(folder.iterdir()):
+        ignore = folder / ".gitignore"
+        if not ignore.exists() or not ignore.stat().st_size:
+            if any(path != ignore for path in folder.iterdir()):
                 raise WorkspaceError(
                     f"{folder} was not made by quaere; move it away or choose another folder"
                 )
-            (folder / ".gitignore").write_text("*\n")
+            ignore.write_text("*\n")
     except FileExistsError as error:
         raise WorkspaceError(f"{folder} is a file, not a folder; move it away") from error
     except OSError as error:
-        raise WorkspaceError(
-            f"{folder} cannot be made ({error.strerror}); choose a folder you may write"
-        ) from error
+        raise _explain_disk(error, folder) from error
 
 
 def create_file(path: Path) -> None:
-    """Make an empty corpus at `path` in one step: a kill leaves either no file or a whole one."""
+    """Make an empty corpus at `path` in one step: a kill leaves either no file or a whole one.
+
+    DiskError when the disk has no room for it or fails, WorkspaceError when nothing may be written there.
+    """
     if path.with_name(path.name + "-wal").exists():
         raise WorkspaceError(f"{path} is missing but its log {path.name}-wal is there; move the log away")
-    draft = path.with_name(f"{path.name}.{os.getpid()}.new")
-    draft.unlink(missing_ok=True)
-    os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    _fill(draft)
+    draft = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.new")
+    try:
+        draft.unlink(missing_ok=True)
+        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        _fill(draft)
+        _put_in_place(draft, path)
+    except sqlite3.Error as error:
+        raise explain(error, path) from error
+    except OSError as error:
+        raise _explain_disk(error, path) from error
+    finally:
+        with suppress(OSError):
+            for left in path.parent.glob(f"{draft.name}*"):
+                left.unlink()
+
+
+def _put_in_place(draft: Path, path: Path) -> None:
+    """Give a file its name unless another process was faster."""
     try:
         os.link(draft, path)
     except FileExistsError:
         return
-    except OSError:
+    except OSError:  # a disk without hard links
         if not path.exists():
             os.replace(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)
+
+
+def _explain_disk(error: OSError, path: Path) -> QuaereError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
+        return DiskError(f"{path} cannot be made ({error.strerror}); free some space, then add again")
+    return WorkspaceError(f"{path} cannot be made ({error.strerror}); check the permissions of its folder")
 
 
 def _fill(path: Path) -> None:

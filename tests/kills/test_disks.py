@@ -86,6 +86,32 @@ def test_a_disk_that_takes_no_more_is_one_sentence_and_loses_nothing(home, limit
     assert len(whole(folder)) == 42
 
 
+CREATE = """
+import resource, sys
+from pathlib import Path
+from quaere.tools.corpus import Corpus
+from quaere.tools.errors import QuaereError
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), int(sys.argv[2])))
+try:
+    Corpus.create(Path(sys.argv[1]))
+except QuaereError as error:
+    print(type(error).__name__, error)
+"""
+
+
+@pytest.mark.parametrize("room", [0, 1, 20_000])
+def test_a_disk_without_room_for_a_first_index_is_one_sentence_and_leaves_nothing(tmp_path, room):
+    folder = tmp_path / ".quaere"
+    command = [sys.executable, "-c", CREATE, str(folder), str(room)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.stderr == ""
+    (said,) = done.stdout.splitlines()
+    assert said.startswith("DiskError ")
+    assert [path.name for path in folder.iterdir()] == [".gitignore"]
+    Corpus.create(folder).close()
+    assert (folder / ".gitignore").read_text().startswith("*")
+
+
 def test_a_disk_that_only_reads_is_searched_and_a_sync_is_one_sentence():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / ".quaere"
