@@ -214,14 +214,17 @@ class Agent:
         """Return what each source holds that the principal may read."""
         if self._corpus is None:
             return []
-        access, found = self.access, self._corpus.overview()
-        if access.is_owner:
-            return found
-        holdings = self._reader(access, NO_FILTER).holdings()
+        access = self.access
+        self._permissions.apply(self._corpus, access)
+        found, holdings = self._corpus.overview(), self._corpus.reader(access, NO_FILTER).holdings()
         rulebook = self._permissions.rulebook
-        return visible_sources(
-            found, holdings, lambda source, path: access.may_read(rulebook.given(source, path).labels)
+        visible = visible_sources(
+            found,
+            holdings,
+            lambda source, path: access.is_owner or access.may_read(rulebook.given(source, path).labels),
         )
+        empty = [one for one in found if access.is_owner and one.id not in holdings]
+        return sorted([*visible, *empty], key=lambda one: one.id)
 
     @staticmethod
     def drawing() -> str:

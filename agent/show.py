@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from .clock import ago
 from .terminal import Paper, clean, clean_name
 
 if TYPE_CHECKING:
@@ -149,11 +150,16 @@ def _excerpt(text: str, paper: Paper) -> str:
 
 def _source(source: SourceSummary, paper: Paper) -> str:
     gone = "" if source.is_there else " (not there now; what was indexed is kept)"
-    updated = f", updated {source.updated_at}" if source.updated_at else ""
+    indexed = f", last indexed {ago(source.updated_at)}" if source.updated_at else ""
+    kind = " (attached collection)" if source.kind == "chroma" else ""
+    ready = source.vectors >= source.passages
+    vectors = "all with a vector" if ready else f"{source.vectors:,} of them with a vector"
+    labels = ", ".join(f"{key}={value}" for key, values in source.labels.items() for value in values)
     lines = [
-        paper.bold(f"{clean_name(source.id)}  {clean_name(source.root)}{gone}"),
-        f"    {count(source.documents, 'document')}, {count(source.passages, 'passage')}, "
-        f"added {source.added_at}{updated}",
+        paper.bold(f"{clean_name(source.id)}  {clean_name(source.root)}{kind}{gone}"),
+        f"    {count(source.documents, 'document')}, {count(source.passages, 'passage')}, {vectors}",
+        f"    added {ago(source.added_at)}{indexed}",
+        *([f"    labels: {clean_name(labels)}"] if labels else []),
         *(f"    {failure(path, reason)}" for path, reason in source.failures),
     ]
     return "\n".join(lines)

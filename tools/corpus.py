@@ -59,7 +59,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class SourceSummary:
-    """What `quaere sources` shows of a source; `updated_at` is when a document of it last was indexed."""
+    """What `quaere sources` shows of a source; `updated_at` is when a document of it last was indexed.
+
+    `vectors` counts the passages that have one, `labels` holds the values of its documents by key.
+    """
 
     id: str
     root: str
@@ -69,6 +72,9 @@ class SourceSummary:
     updated_at: str | None
     failures: tuple[tuple[str, str], ...]
     is_there: bool
+    kind: str = "files"
+    vectors: int = 0
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,6 +303,7 @@ class Corpus:
             updated_at=None if newest is None else moment(newest),
             failures=tuple((failure.path, failure.reason) for failure in self.failures(source.id).values()),
             is_there=source.is_there,
+            kind=source.kind,
         )
 
 

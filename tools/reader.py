@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,6 +46,18 @@ SELECT p.sentences, p.first FROM versions v JOIN passages p
 WHERE v.id = ? AND p.start < ? AND p."end" > ? ORDER BY p.id
 """
 
+_HOLDINGS = """
+SELECT d.source, count(*), sum(v.passages), max(v.observed_ns), json_group_array(DISTINCT d.labels)
+FROM versions v JOIN documents d ON d.id = v.document
+WHERE v.id IN (SELECT value FROM json_each(?)) GROUP BY d.source
+"""
+_VECTORS_HELD = """
+SELECT d.source, count(x.key) FROM versions v JOIN documents d ON d.id = v.document
+JOIN passages p ON p.id BETWEEN v.first_passage AND v.first_passage + v.passages - 1
+JOIN vectors x ON x.space = coalesce(?, (SELECT max(space) FROM vectors)) AND x.key = p.input_key
+WHERE v.id IN (SELECT value FROM json_each(?)) GROUP BY d.source
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
@@ -72,11 +84,16 @@ class Eyes:
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """What is visible of a source: documents, passages, and when the newest of them was indexed."""
+    """What is visible of a source: documents, passages, and when the newest of them was indexed.
+
+    `vectors` counts the passages that have one in the space that is searched; `labels` holds values by key.
+    """
 
     documents: int
     passages: int
     updated_at: str
+    vectors: int
+    labels: Mapping[str, tuple[str, ...]]
 
 
 class Reader:
@@ -198,14 +215,14 @@ class Reader:
     def holdings(self) -> dict[str, Holding]:
         """Return what is visible of each source that has a visible document."""
         with self._reading() as db:
-            sight = self._look(db)
-            rows = db.execute(
-                """SELECT d.source, count(*), sum(v.passages), max(v.observed_ns)
-                   FROM versions v JOIN documents d ON d.id = v.document
-                   WHERE v.id IN (SELECT value FROM json_each(?)) GROUP BY d.source""",
-                (json.dumps(list(sight.version_of.values())),),
-            ).fetchall()
-        return {row[0]: Holding(row[1], row[2], moment(row[3])) for row in rows}
+            seen = json.dumps(list(self._look(db).version_of.values()))
+            space = self._eyes.ranking.space or active_space(db)
+            rows = db.execute(_HOLDINGS, (seen,)).fetchall()
+            vectors = dict(db.execute(_VECTORS_HELD, (space, seen)).fetchall())
+        return {
+            row[0]: Holding(row[1], row[2], moment(row[3]), vectors.get(row[0], 0), _values_of(row[4]))
+            for row in rows
+        }
 
     def version(self, document: int) -> Version | None:
         """Return the version of a document that this reader sees."""
@@ -348,3 +365,12 @@ class Reader:
             (version,),
         ).fetchone()
         return row is not None and self._eyes.access.may_read(json.loads(row[0]))
+
+
+def _values_of(stored: str) -> dict[str, tuple[str, ...]]:
+    """Return by key the values of labels, given as a JSON list of JSON texts."""
+    values: dict[str, set[str]] = defaultdict(set)
+    for labels in json.loads(stored):
+        for key, value in json.loads(labels).items():
+            values[key].add(value)
+    return {key: tuple(sorted(values[key])) for key in sorted(values)}

@@ -42,8 +42,8 @@ LEFT JOIN vectors x ON x.space = ? AND x.key = p.input_key
 def look_at_vectors(stores: Stores) -> Finding:
     """Check size and length of each vector, and a few against what the encoder gives for their texts."""
     space = active_space(stores.db)
-    if space is None:
-        return _without_space(stores)
+    if space is None and stores.encoder is not None:
+        space = stores.encoder.fingerprint
     if broken := unsound_vectors(stores.db):
         return failed(f"{counted(len(broken), 'vector')} that cannot be read or is not of length 1")
     if stores.encoder is not None and stores.encoder.fingerprint == space:
@@ -52,7 +52,8 @@ def look_at_vectors(stores: Stores) -> Finding:
             return failed(f"a vector has a cosine of {worst:.3f} with what the encoder gives for its text")
     ready, total = stores.db.execute(_READY, (space,)).fetchone()
     if ready < total:
-        return warning(f"{ready:,} of {total:,} passages have a vector", "run `quaere sync`")
+        way_out = "run `quaere sync`" if stores.encoder else "install the encoder's weights"
+        return warning(f"{ready:,} of {total:,} passages have a vector", way_out)
     return ok(f"{counted(total, 'passage')}, each with a vector")
 
 
@@ -115,14 +116,6 @@ def unsound_vectors(db: sqlite3.Connection) -> list[tuple[str, bytes]]:
         if not _is_sound(vector, usual[space]):
             found.append((space, key))
     return found
-
-
-def _without_space(stores: Stores) -> Finding:
-    passages = stores.db.execute("SELECT coalesce(sum(passages), 0) FROM versions WHERE died IS NULL")
-    if total := passages.fetchone()[0]:
-        way_out = "run `quaere sync`" if stores.encoder else "install the encoder's weights"
-        return warning(f"none of {counted(total, 'passage')} has a vector yet", way_out)
-    return ok("nothing to encode yet")
 
 
 def _is_sound(vector: bytes, size: int) -> bool:
