@@ -42,7 +42,7 @@ _SEQUENCE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0
 _LEAST_SOUND = 4
 """Letters in UTF-8 for each stray byte, at least, where a file counts as UTF-8 with stray bytes."""
 
-_CONTROL = frozenset(range(32)) - {9, 10, 12, 13, 27}
+_CONTROL = re.compile(r"[^\t\n\f\r\x1b -\U0010ffff]")
 _MOST_CONTROL = 0.01
 """Share of control characters from which decoded bytes count as binary."""
 
@@ -202,7 +202,7 @@ def _as_western(data: bytes) -> str | None:
 def _checked(text: str) -> str:
     """Return the text unless it holds too many control characters."""
     sample = text[:_SAMPLE]
-    control = sum(ord(character) in _CONTROL for character in sample)
+    control = len(_CONTROL.findall(sample))
     if control > _MOST_CONTROL * len(sample):
         raise BinaryFileError("binary, not text")
     return text
