@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 
 from .dates import WRITTEN, Days, read_date
 from .evidence import Validity
+from .parse import format_of
 from .rulebook import Given
 
 MARKS = "marks/1"
@@ -24,6 +25,9 @@ OPENING = 600
 
 HEAD = 3000
 """Characters of a text in which a line such as `Valid until: …` may be a mark."""
+
+_PROSE = frozenset({"markdown", "html", "pdf", "docx", "rst", "text"})
+"""Formats whose texts may mark themselves; in code and data the same words are about something else."""
 
 UNNAMED = "a newer version"
 """What replaced a version that is marked as replaced without a name."""
@@ -111,12 +115,12 @@ _NAME_VERSION = re.compile(
 
 def read_marks(text: str, path: str, given: Given) -> Validity:
     """Return when a document holds by its text, its path and what the settings give."""
-    front = _FRONT_MATTER.match(text)
+    front = _FRONT_MATTER.match(text) if format_of(path) in _PROSE else None
     body = text[front.end() if front else 0 :][:HEAD]
     validity = given.validity
     if front and given.front_matter:
         validity = _filled(validity, _front_marks(_fields(front[1])))
-    for said in _text_marks(body):
+    for said in _text_marks(body) if format_of(path) in _PROSE else ():
         validity = _filled(validity, said)
     named = date_of_name(path)
     return _filled(validity, Validity(valid_from=named)) if named else validity

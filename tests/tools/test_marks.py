@@ -75,6 +75,15 @@ def test_behind_the_opening_only_a_status_line_counts():
     assert marks("x " * OPENING + "\nStatus: superseded by b.md\n") == Validity(superseded_by="b.md")
 
 
+@pytest.mark.parametrize("path", ["a.py", "a.yaml", "a.json", "a.csv", "a.log"])
+def test_code_and_data_are_marked_by_name_and_settings_only(path):
+    text = "# Valid from 2024-01-01\nexpires: 2024-12-31\n"
+    assert marks(text, path) == ALWAYS_VALID
+    assert marks(text, f"x_2023_{path}").valid_from == "2023-01-01"
+    settings = Given(validity=Validity("2020-01-01"))
+    assert marks(text, path, settings) == settings.validity
+
+
 def test_front_matter_counts_only_where_the_settings_allow_it():
     assert marks(FRONT, given=TRUSTED) == Validity("2024-01-01", "2024-12-31", "z.md")
     assert marks(FRONT) == ALWAYS_VALID
