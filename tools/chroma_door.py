@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .chroma_client import explained, open_folder
-from .chroma_stamp import FOLDER, Stamp, is_intact
+from .chroma_stamp import FOLDER, Stamp, is_intact, read_stamp
 from .errors import SourceUnavailableError
 from .matrix_file import Ids
 
@@ -45,7 +45,7 @@ class Door:
 
     @contextmanager
     def reading(self, stamp: Stamp) -> Iterator[Opened | None]:
-        """Give the collection as the stamp describes it; None while this process writes it.
+        """Give the collection as the stamp describes it; None while it is written, or when it was since.
 
         SourceUnavailableError when it cannot be opened or is damaged.
         """
@@ -86,6 +86,8 @@ class Door:
             if self._writing:
                 return None
             if not self._is_fresh(stamp):
+                if read_stamp(self.home) != stamp:
+                    return None  # a newer one was written while this thread waited
                 self._close()
                 self._opened = self._open(stamp)
             self._readers += 1

@@ -76,6 +76,8 @@ class ChromaSearch:
             with door_of(self._home).reading(stamp) as opened:
                 return Outcome(_nearest(db, opened, wish) if opened is not None else None)
         except SourceUnavailableError as error:
+            if read_stamp(self._home) != stamp:
+                return Outcome()  # another process began to write it
             self._failed = stamp
             return Outcome(note=self._note(str(error)))
 
