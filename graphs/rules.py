@@ -36,6 +36,7 @@ from .policy import (
     Writing,
 )
 from .question import read_question
+from .times import find_time
 
 SEARCHES = ("keyword_search", "vector_search")
 MOST_BRIDGES = 2
@@ -55,6 +56,9 @@ async def route(view: RouteView) -> Decision[Route]:
     )
     if standalone.added:
         reason += f"; “{standalone.added}” comes from the turn before"
+    times = [phrase.text for phrase in (find_time(need.text) for need in needs) if phrase]
+    if times:
+        reason += f"; about the time “{'”, “'.join(dict.fromkeys(times))}”"
     kind: RouteKind = "iterative" if len(needs) > 1 else "one"
     return Decision("route", Route(kind, standalone.text, needs), reason, "rules")
 
