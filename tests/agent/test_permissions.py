@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from quaere import Agent
+from quaere.agent import run
 from quaere.agent.asking import Question
 from quaere.agent.library import CorpusLibrary
 from quaere.agent.narrowing import narrowing
@@ -259,3 +260,24 @@ def test_an_earlier_answer_lends_no_words_when_its_document_is_gone(home: Path) 
         agent.sync()
         later = agent.ask("What does she decide?", history=[first, second])
         assert "Brandt" not in json.dumps(later.to_json())
+
+
+def test_the_state_of_a_run_holds_nothing_that_may_not_be_read(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph, states = run._graph(), []
+
+    class Recorded:
+        async def ainvoke(self, *given: Any, **named: Any) -> Any:
+            states.append(await graph.ainvoke(*given, **named))
+            return states[-1]
+
+    monkeypatch.setattr(run, "_graph", Recorded)
+    for name in ("bob", "alice"):
+        with Agent.open(home, access=name) as agent:
+            agent.ask("How much is the bonus pool, and when does gate 4 open?")
+    of_bob, of_alice = (json.dumps(state) for state in states)
+    for words in ("90,000", "Brandt", "pay.md"):
+        assert words not in of_bob
+        assert words in of_alice or words == "Brandt"
+    assert len(states[0]["evidence"]) == 2 < len(states[1]["evidence"])
