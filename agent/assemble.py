@@ -218,11 +218,13 @@ class Agent:
         self._permissions.apply(self._corpus, access)
         found, holdings = self._corpus.overview(), self._corpus.reader(access, NO_FILTER).holdings()
         rulebook = self._permissions.rulebook
-        visible = visible_sources(
-            found,
-            holdings,
-            lambda source, path: access.is_owner or access.may_read(rulebook.given(source, path).labels),
-        )
+        attached = {source.id for source in self._corpus.sources() if source.kind != "files"}
+
+        def may_read(source: str, path: str) -> bool:
+            seen = "" if source in attached else path
+            return access.is_owner or access.may_read(rulebook.given(source, seen).labels)
+
+        visible = visible_sources(found, holdings, may_read)
         empty = [one for one in found if access.is_owner and one.id not in holdings]
         return sorted([*visible, *empty], key=lambda one: one.id)
 
@@ -304,6 +306,8 @@ class Agent:
     def close(self) -> None:
         """Close the workspace."""
         self._loop.stop()
+        if "_chroma" in vars(self):
+            self._chroma.close()
         if self._corpus is not None:
             self._corpus.close()
 

@@ -81,6 +81,11 @@ class ChromaSearch:
             self._failed = stamp
             return Outcome(note=self._note(str(error)))
 
+    def close(self) -> None:
+        """Let go of the collection; another search in this process opens it again."""
+        with door_of(self._home).shut():
+            return
+
     def _note(self, why: str) -> str:
         told = f" ({why})" if why else ""
         return f"the Chroma collection cannot be used{told}; vectors were searched exactly; {WAY_OUT}"
