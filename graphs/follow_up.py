@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ..tools.analyze import content_words
 from ..tools.dates import WRITTEN
 from .conversation import read_arithmetic
-from .needs import lacks_subject
+from .needs import IT, lacks_subject, thing_of
 from .policy import Turn
 from .question import read_question
 from .times import find_time, without_time
@@ -17,17 +17,6 @@ from .values import read_values
 
 _OPENING = re.compile(r"^(?:and|but|or|also|what about|how about|what of)\b[ ,]*", re.I)
 _BARE_TIME = re.compile(rf"(?:{WRITTEN})\W*", re.I)
-_IT = re.compile(r"\b(?:it|they|that|this|those|these)\b(?! [a-z]+ (?:is|are|was|were)\b)", re.I)
-_DETERMINED = r"(?:the|an?|our|my|your|each|every)"
-_THING = (
-    re.compile(
-        rf"^(?:what|which|who|where|when|how \w+) (?:is|are|was|were) (?P<thing>{_DETERMINED} .+)$", re.I
-    ),
-    re.compile(rf"^(?:is|are|was|were) (?P<thing>{_DETERMINED} [\w-]+)\b", re.I),
-    re.compile(
-        rf"\b(?:does|do|did|can|may|must) (?P<thing>{_DETERMINED} (?:[\w-]+ ){{1,4}}?)(?:[\w-]+)$", re.I
-    ),
-)
 MOST_WORDS = 4
 """Content words of a question at most that only names another side of the one before."""
 
@@ -71,12 +60,12 @@ def _with_subject(question: str, bare: str, turn: Turn) -> Standalone:
     """Name what the last turn was about: in place of the pronoun, else behind the question."""
     last = turn.standalone or turn.question
     named = _names(last)
-    thing = "" if named else _thing(last)
+    thing = "" if named else thing_of(last)
     subject = named or thing or next(filter(None, map(_names, turn.claims[:1])), "")
     if not subject or subject.casefold() in question.casefold():
         return Standalone(question)
-    if thing and _IT.search(bare):
-        return Standalone(_IT.sub(thing, bare, count=1), thing)
+    if thing and IT.search(bare):
+        return Standalone(IT.sub(thing, bare, count=1), thing)
     return Standalone(f"{bare.rstrip('?! .')} {subject}?", subject)
 
 
@@ -88,10 +77,3 @@ def _names(text: str) -> str:
     values = {word for value in read_values(text) for word in text[value.start : value.end].split()}
     named = dict.fromkeys([*shape.identifiers, *shape.quoted, *shape.names])
     return " ".join([name for name in named if name not in values][:3])
-
-
-def _thing(question: str) -> str:
-    """Return the thing a question asks about, without the time it is asked for."""
-    bare = without_time(question).rstrip("?!. ")
-    found = (pattern.search(bare) for pattern in _THING)
-    return next((match["thing"].strip() for match in found if match), "")

@@ -9,6 +9,7 @@ from ..tools.analyze import content_words, identifiers
 from ..tools.dates import YEAR
 from .policy import Need
 from .question import read_question
+from .times import without_time
 
 MOST_NEEDS = 4
 """Needs of one question at most; a longer list is asked as one."""
@@ -54,6 +55,20 @@ _JOINED_YEARS = re.compile(
     rf"(?:(?:in|for|during) )?(?P<b>{YEAR})\b"
 )
 _ORDER = re.compile(r"^(?:please )?(?:compare|contrast)\s+", re.I)
+IT = re.compile(
+    r"\b(?:it|they|(?:that|this|those|these)(?= ?(?:[?.,]|$|(?:is|are|was|were|in|last)\b)))\b", re.I
+)
+"""A pronoun that stands for a thing, not before a noun of its own."""
+_DETERMINED = r"(?:the|an?|our|my|your|each|every)"
+_THING_ASKED = (
+    re.compile(
+        rf"^(?:what|which|who|where|when|how \w+) (?:is|are|was|were) (?P<thing>{_DETERMINED} .+)$", re.I
+    ),
+    re.compile(rf"^(?:is|are|was|were) (?P<thing>{_DETERMINED} [\w-]+)\b", re.I),
+    re.compile(
+        rf"\b(?:does|do|did|can|may|must) (?P<thing>{_DETERMINED} (?:[\w-]+ ){{1,4}}?)(?:[\w-]+)$", re.I
+    ),
+)
 _PRONOUN = re.compile(
     r"\b(?:it|its|they|their|them|this|that|these|those|he|she|his|her|one|ones|there)\b", re.I
 )
@@ -135,19 +150,38 @@ def _conjoined(text: str) -> list[str]:
 
 def _with_subject(parts: Sequence[str]) -> list[str]:
     """Give later parts that only say "it" the names, identifiers or nouns of the first part."""
-    subject = subject_of(parts[0])
     first, *rest = parts
-    return [first, *(f"{part} ({subject})" if subject and lacks_subject(part) else part for part in rest)]
+    return [first, *(_with_subject_of(first, part) if lacks_subject(part) else part for part in rest)]
+
+
+def _with_subject_of(first: str, part: str) -> str:
+    """Return a part with the thing the first one asks about for its pronoun, else with its subject."""
+    subject, thing = subject_of(first), thing_of(first)
+    if thing and not _named(first) and IT.search(part):
+        return IT.sub(thing, part, count=1)
+    return f"{part} ({subject})" if subject else part
 
 
 def subject_of(text: str) -> str:
     """Return the words that say what a question is about: identifiers, names, else its last content word."""
-    shape = read_question(text)
-    named = list(dict.fromkeys([*shape.identifiers, *shape.quoted, *shape.names]))
+    named = _named(text)
     if named:
         return " ".join(named)
-    words = [text[token.start : token.end] for token in content_words(text)]
+    bare = without_time(text)
+    words = [bare[token.start : token.end] for token in content_words(bare)]
     return words[-1] if words else ""
+
+
+def thing_of(question: str) -> str:
+    """Return the thing a question asks about, without the time it is asked for; "" when it is not plain."""
+    bare = without_time(question).rstrip("?!. ")
+    found = (pattern.search(bare) for pattern in _THING_ASKED)
+    return next((match["thing"].strip() for match in found if match), "")
+
+
+def _named(text: str) -> list[str]:
+    shape = read_question(text)
+    return list(dict.fromkeys([*shape.identifiers, *shape.quoted, *shape.names]))
 
 
 def lacks_subject(text: str) -> bool:

@@ -17,7 +17,7 @@ from quaere.graphs.needs import split_needs
             "What does the K2 cost and how long does it last?",
             ["What does the K2 cost?", "how long does it last (K2)?"],
         ),
-        ("What is the fee? When is it due?", ["What is the fee?", "When is it due (fee)?"]),
+        ("What is the fee? When is it due?", ["What is the fee?", "When is the fee due?"]),
     ],
 )
 def test_a_conjunction_becomes_one_need_a_part(question, parts):
