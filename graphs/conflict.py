@@ -17,7 +17,7 @@ from typing import Literal
 
 from ..tools.analyze import content_words, identifiers, terms
 from ..tools.marks import name_series
-from ..tools.plain import cells, plain
+from ..tools.plain import cells, named_cells, plain
 from .accept import objection
 from .match import Match, match_sentences, term_set
 from .policy import Evidence, Lexicon, Need
@@ -98,6 +98,8 @@ def statements(need: Need, held: Sequence[Evidence], lexicon: Lexicon) -> list[S
 
 def relation(one: Statement, other: Statement) -> Relation:
     """Return whether two statements give the same or different values for the same thing, or neither."""
+    if _are_other_rows(one, other):
+        return ""
     if are_series(one.item.reading, other.item.reading):
         found = _compare_versions(one, other)
         if found:
@@ -159,16 +161,9 @@ def _compare_versions(one: Statement, other: Statement) -> Relation:
     a, b = _face(one.text), _face(other.text)
     if question.wants not in _KINDS or not a.said & b.said or a.exact != b.exact:
         return ""
-    if set(one.match.missing) != set(other.match.missing) or _key(one) != _key(other):
+    if set(one.match.missing) != set(other.match.missing):
         return ""
     return _compare_values(a.values, b.values, question, among_versions=True)
-
-
-def _key(one: Statement) -> str:
-    """Return the first cell of a table row, which says what the row is about; "" for other sentences."""
-    j = one.match.j - 1
-    is_row = one.item.reading.sentences[j].kind == "row"
-    return cells(one.item.reading.texts[j])[0].casefold() if is_row else ""
 
 
 def _same(one: Value, other: Value) -> bool:
@@ -236,12 +231,35 @@ def _named_things(one: Statement) -> frozenset[str]:
     return frozenset(name.casefold() for name in found if not name_series(name).is_versioned)
 
 
+def _are_other_rows(one: Statement, other: Statement) -> bool:
+    """Tell whether two rows or records are about different things.
+
+    They are when their first cells that are not asked for differ, and within one document when any does.
+    """
+    a, b = _keys(one), _keys(other)
+    if not a or not b:
+        return False
+    if one.item.reading.document.id == other.item.reading.document.id:
+        return a != b
+    return a[0][0] == b[0][0] and a[0] != b[0]
+
+
+def _keys(one: Statement) -> list[tuple[str, str]]:
+    """Return the cells of a row that are not asked for, with their names; nothing for what is no row."""
+    reading, j = one.item.reading, one.match.j - 1
+    if reading.sentences[j].kind != "row":
+        return []
+    asked = set(read_question(one.need.text).terms)
+    return [
+        cell for cell in named_cells(reading.texts[j], reading.governing[j]) if not asked & term_set(cell[0])
+    ]
+
+
 def _asked_cells(row: str, governing: Sequence[str], need: Need) -> str:
     """Return the key of a table row and the cells whose header shares a word with the need, with it."""
-    header = next((line for line in reversed(governing) if "|" in line), None)
-    if header is None or "|" not in row:
+    pairs = named_cells(row, governing)
+    if not pairs:
         return plain(row)
     asked = set(read_question(need.text).terms)
-    pairs = list(zip(cells(header), cells(row), strict=False))
     told = [f"{name}: {value}" for name, value in pairs[1:] if asked & term_set(name)]
     return "; ".join([*(value for _, value in pairs[:1]), *(told or (f"{n}: {v}" for n, v in pairs[1:]))])

@@ -47,28 +47,34 @@ def cells(row: str) -> list[str]:
 
 def row_as_text(row: str, governing: Sequence[str]) -> str:
     """Read a row or record out with its names: `station: ST-001; load: 101`; plain when it has none."""
+    told = (f"{name}: {value}" if name else value for name, value in named_cells(row, governing))
+    return "; ".join(told) or plain(row)
+
+
+def named_cells(row: str, governing: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the filled cells of a row or record with their names, an empty one where it has none.
+
+    Nothing is returned where it is not sure which names are those of the cells.
+    """
     if "|" in row and any("|" in line for line in governing):
-        return _with_header(cells(row), cells(next(line for line in reversed(governing) if "|" in line)), row)
+        return _paired(cells(next(line for line in reversed(governing) if "|" in line)), cells(row), row)
     record = _record(row)
     if record:
-        return "; ".join(f"{name}: {_value(value)}" for name, value in record.items())
+        return [(name, _value(value)) for name, value in record.items()]
     for separator in ",;\t" if governing else "":
         names, values = _separated(governing[-1], separator), _separated(row, separator)
         if len(names) == len(values) > 1 and not any(_NUMBER.fullmatch(name) for name in names):
-            return _with_header([plain(value) for value in values], names, row)
-    return plain(row)
+            return _paired(names, [plain(value) for value in values], row)
+    return []
 
 
-def _with_header(values: Sequence[str], names: Sequence[str], row: str) -> str:
-    """Return values with their names; a row of another width is read as it stands."""
+def _paired(names: Sequence[str], values: Sequence[str], row: str) -> list[tuple[str, str]]:
+    """Return values with their names; nothing where a row has another width and no bars around it."""
     if len(values) != len(names) and not row.lstrip().startswith("|"):
-        return plain(row)
-    pairs = [
-        f"{name}: {value}" if name else value
-        for name, value in zip(names, values, strict=False)
-        if value and not _RULE_CELL.fullmatch(value)
-    ]
-    return "; ".join([*pairs, *values[len(names) :]])
+        return []
+    named = [*names, *[""] * (len(values) - len(names))]
+    pairs = zip(named, values, strict=False)
+    return [(name, value) for name, value in pairs if value and not (name and _RULE_CELL.fullmatch(value))]
 
 
 def _record(row: str) -> dict[str, object]:

@@ -153,3 +153,28 @@ def test_six_thousand_lines_are_six_thousand_records(tmp_path):
     assert "5999 g" in answer.text
     (note,) = answer.footnotes
     assert (note.quote, note.locator.element) == (lines[5998], "record 5999")
+
+
+YEARS = [("Entity", "Year", "Deaths"), *[(e, str(y), str(n)) for n, (e, y) in enumerate(
+    [(e, y) for e in ("Drought", "Earthquake", "Flood") for y in range(1970, 1980)], 1200)]]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["deaths.csv", "deaths.md", "deaths.jsonl"])
+def test_rows_of_one_table_with_other_keys_do_not_disagree(workspace, name):
+    records = "\n".join(json.dumps(dict(zip(YEARS[0], row, strict=True))) for row in YEARS[1:])
+    agent = workspace(
+        {name: {"csv": separated, "md": bars}.get(name.split(".")[1], lambda rows: records)(YEARS)}
+    )
+    answer = agent.ask("How many deaths by earthquake in 1976?")
+    assert (answer.status, answer.conflicts) == ("answered", ())
+    assert answer.text.startswith("Entity: Earthquake; Year: 1976; Deaths: 1216")
+
+
+def test_two_tables_that_differ_in_what_is_asked_disagree(workspace):
+    agent = workspace(
+        {"a.csv": "item,fee\nbadge,12 EUR\nkey,5 EUR\n", "b.csv": "item,fee\nbadge,15 EUR\nkey,5 EUR\n"}
+    )
+    answer = agent.ask("What is the fee of a badge?")
+    assert answer.status == "conflicting"
+    assert {note.document for note in answer.footnotes} == {"a.csv", "b.csv"}
+    assert agent.ask("What is the fee of a key?").status == "answered"
