@@ -21,7 +21,7 @@ import numpy as np
 
 from .attached_location import STORE, Location
 from .chroma_client import NOT_FOUND, MissingCollectionError, explained, open_folder, open_server
-from .errors import SourceUnavailableError, UsageError
+from .errors import SourceUnavailableError
 from .matrix_file import Rows
 
 PAGE = 100
@@ -52,15 +52,19 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Attached:
-    """An open collection; `function` names the embedding function stored with it, if there is one."""
+    """An open collection; `function` names the embedding function stored with it, if there is one.
+
+    Whatever Chroma raises leaves as SourceUnavailableError.
+    """
 
     id: str
     function: str
+    place: str
     _collection: Any
 
     def count(self) -> int:
         """Return how many records there are."""
-        return int(_patient(self._collection.count))
+        return int(self._ask(self._collection.count))
 
     def pages(self) -> Iterator[list[Record]]:
         """Yield all records in pages, in the order Chroma keeps them."""
@@ -72,7 +76,7 @@ class Attached:
     def page(self, offset: int) -> list[Record]:
         """Return the records of one page; none beyond the last."""
         include = ["documents", "embeddings"]
-        got = _patient(partial(self._collection.get, limit=PAGE, offset=offset, include=include))
+        got = self._ask(partial(self._collection.get, limit=PAGE, offset=offset, include=include))
         texts, rows = got["documents"] or [None] * len(got["ids"]), got["embeddings"]
         return [
             Record(id, texts[at], _row(rows[at] if rows is not None else None))
@@ -84,21 +88,25 @@ class Attached:
         found: dict[str, str | None] = {}
         for at in range(0, len(ids), PAGE):
             some = list(ids[at : at + PAGE])
-            got = _patient(partial(self._collection.get, ids=some, include=["documents"]))
+            got = self._ask(partial(self._collection.get, ids=some, include=["documents"]))
             found |= dict(zip(got["ids"], got["documents"] or [None] * len(got["ids"]), strict=True))
         return found
+
+    def _ask(self, call: Callable[[], T]) -> T:
+        with explained(self.place):
+            return _patient(call)
 
 
 @contextmanager
 def attached(location: Location, token: str = "") -> Iterator[Attached]:
     """Open a collection for reading; SourceUnavailableError when it cannot be reached or is not there."""
     if location.folder is not None:
-        with _copied(location) as copy, explained(location.text), _closing(open_folder(copy)) as client:
+        with _copied(location) as copy, _opened(location, lambda: open_folder(copy)) as client:
             yield _collection(client, location)
     else:
         assert location.server is not None
         server = replace(location.server, headers=_headers(location, token))
-        with explained(location.text), _closing(open_server(server)) as client:
+        with _opened(location, lambda: open_server(server)) as client:
             yield _collection(client, location)
 
 
@@ -119,33 +127,36 @@ def _headers(location: Location, token: str) -> Mapping[str, str]:
     server = location.server
     assert server is not None
     if not server.secure and server.host not in LOOPBACK:
-        raise UsageError(
-            f"a token would travel readable to {server.host}; write chroma+https, or unset "
-            "corpus.chroma_token_variable"
+        raise SourceUnavailableError(
+            location.place,
+            "a token would travel readable; write chroma+https, or unset corpus.chroma_token_variable",
         )
     return {"Authorization": f"Bearer {token}"}
 
 
 @contextmanager
-def _closing(client: Any) -> Iterator[Any]:  # noqa: ANN401  (Chroma has no types)
+def _opened(location: Location, open: Callable[[], Any]) -> Iterator[Any]:
+    with explained(location.text):
+        client = open()
     try:
         yield client
     finally:
         client.close()
 
 
-def _collection(client: Any, location: Location) -> Attached:  # noqa: ANN401
+def _collection(client: Any, location: Location) -> Attached:  # noqa: ANN401  (Chroma has no types)
     try:
         with explained(location.text):
             found = client.get_collection(location.name, embedding_function=None)
     except MissingCollectionError as error:
-        names = sorted(one.name for one in client.list_collections())
+        with explained(location.text):
+            names = sorted(one.name for one in client.list_collections())
         near = difflib.get_close_matches(location.name, names, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names[:8]) or 'none'}"
         raise MissingCollectionError(
             location.place, f"has no collection {location.name!r}; {hint}"
         ) from error
-    return Attached(str(found.id), _function(found), found)
+    return Attached(str(found.id), _function(found), location.text, found)
 
 
 def _function(collection: Any) -> str:  # noqa: ANN401

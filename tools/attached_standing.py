@@ -12,7 +12,7 @@ from typing import Any
 from .attached import attached, folder_mark
 from .attached_location import STORE, Location, read_location
 from .chroma_client import knock
-from .errors import SourceUnavailableError, UsageError
+from .errors import SourceUnavailableError
 from .standing import Standing, content_hash
 
 PATIENCE = 3.0
@@ -61,7 +61,7 @@ def _texts(location: Location, detail: Mapping[str, Any], ids: list[str]) -> Map
         token = os.environ.get(detail.get("token_variable") or "", "")
         with attached(location, token) as collection:
             return collection.texts(ids)
-    except (SourceUnavailableError, UsageError, OSError):
+    except (SourceUnavailableError, OSError):
         return None
 
 

@@ -166,7 +166,7 @@ def _sync_collection(run: _Run, source: Source) -> None:
     bringing = Bringing(run.corpus, source, run.encoder, run.settings, run.shape, run.building, run.progress)
     try:
         bring_collection(bringing)
-    except (AwayError, EncoderError, SourceUnavailableError, UsageError) as error:
+    except (AwayError, EncoderError, SourceUnavailableError) as error:
         run.missing.append(source.id)
         place = f"{shown(source.location)} " if isinstance(error, AwayError) else ""
         run.warnings.append(f"source {source.id!r}: {place}{error}; what was indexed is kept")

@@ -16,7 +16,7 @@ from quaere.tools import attached, attached_standing, attached_sync
 from quaere.tools.attached_location import read_location
 from quaere.tools.attached_sync import attach_source
 from quaere.tools.corpus import Corpus
-from quaere.tools.errors import EncoderError, QuaereError, SourceUnavailableError, UsageError
+from quaere.tools.errors import EncoderError, QuaereError, SourceUnavailableError
 from quaere.tools.evidence import NO_FILTER, OWNER, Access, Span
 from quaere.tools.rulebook import Rule, Rulebook
 from quaere.tools.sync import IndexSettings, sync_all
@@ -264,7 +264,7 @@ def test_a_token_travels_in_a_header_and_never_in_the_open(monkeypatch):
     assert heard == ["Bearer s3cret"]
     assert "s3cret" not in str(caught.value)
     with (
-        pytest.raises(UsageError, match=r"chroma\+https"),
+        pytest.raises(SourceUnavailableError, match=r"chroma\+https"),
         attached.attached(read_location("chroma+http://example.org#notes"), "s3cret"),
     ):
         pass
