@@ -17,7 +17,7 @@ from typing import Literal
 
 from ..tools.analyze import content_words, identifiers, terms
 from ..tools.marks import name_series
-from ..tools.plain import cells, named_cells, plain
+from ..tools.plain import named_cells, plain
 from .accept import objection
 from .match import Match, match_sentences, term_set
 from .policy import Evidence, Lexicon, Need
