@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from ..tools.corpus import Corpus, SourceSummary
@@ -74,12 +73,16 @@ def visible_sources(
     A file that failed is told where `may_read`, asked with source and path, says that its labels are allowed.
     """
     return [
-        replace(
-            one,
+        SourceSummary(  # every field by name: one that is added later must be thought about here
+            id=one.id,
+            root=one.root,
             documents=holdings[one.id].documents,
             passages=holdings[one.id].passages,
+            added_at=one.added_at,
             updated_at=holdings[one.id].updated_at,
             failures=tuple(failure for failure in one.failures if may_read(one.id, failure[0])),
+            is_there=one.is_there,
+            kind=one.kind,
             vectors=holdings[one.id].vectors,
             labels=holdings[one.id].labels,
         )
