@@ -19,6 +19,7 @@ _IMAGE_OR_LINK = re.compile(
     r"!?\[([^\]\[]*)\](?:\([^()\s]*(?:\([^()]*\)[^()\s]*)?(?:\s+\"[^\"]*\")?\)|\[[^\]]*\])"
 )
 _ROLE = re.compile(r"(?:\{[\w:.+-]+\}|:[\w.+-]+(?::[\w.+-]+)*:)(?=`)")
+_TARGET = re.compile(r"`([^`<>]*[^`<>\s])\s*<[^`<>\s]+>`_{0,2}(?!\w)")
 _STRONG = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1", re.S)
 _EMPHASIS = re.compile(r"(?<![\w*])([*_])(?=[^\s*_])([^*_]+?)(?<=[^\s*_])\1(?![\w*])", re.S)
 _CODE = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.S)
@@ -33,7 +34,8 @@ def plain(text: str) -> str:
     line = " ".join(text.translate(_DASHES).split())
     line = MARKER.sub("", line)
     line = _IMAGE_OR_LINK.sub(r"\1", line)
-    line = _ROLE.sub("", line)
+    line = _TARGET.sub(r"\1", _ROLE.sub("", line))
+    line = line[:-1] if line.endswith("::") else line
     for pattern in (_CODE, _STRONG, _EMPHASIS):
         line = pattern.sub(r"\2", line)
     return " ".join(line.split())

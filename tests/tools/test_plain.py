@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from quaere.tools.plain import row_as_text
+from quaere.tools.plain import plain, row_as_text
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,15 @@ def test_cells_are_read_with_their_names(row, governing, text):
 )
 def test_a_row_whose_names_are_not_sure_stays_as_it_is(row, governing):
     assert row_as_text(row, governing) == row
+
+
+@pytest.mark.parametrize(
+    ("text", "wording"),
+    [
+        ("See :ref:`the tool <cli>` and `its docs <https://x.example/y>`__.", "See the tool and its docs."),
+        ("Install it with Homebrew::", "Install it with Homebrew:"),
+        ("Use ``a::b`` and `x < y > z`.", "Use a::b and x < y > z."),
+    ],
+)
+def test_references_are_told_by_their_words(text, wording):
+    assert plain(text) == wording
