@@ -7,6 +7,8 @@ import shutil
 import stat
 from pathlib import Path
 
+from .attached_location import KIND
+from .attached_standing import is_collection_away
 from .checks import REPAIR, Finding, Stores, counted, ok, warning
 from .disk import network_warning
 from .errors import BusyError, WorkspaceError
@@ -54,14 +56,18 @@ def look_at_lock(stores: Stores) -> Finding:
 
 def look_at_sources(stores: Stores) -> Finding:
     """Check that each source is where it was."""
-    rows = stores.db.execute("SELECT name, root FROM sources WHERE kind = 'files' ORDER BY name").fetchall()
-    away = [name for name, root in rows if not os.path.exists(root)]
+    rows = stores.db.execute("SELECT name, root, kind FROM sources ORDER BY name").fetchall()
+    away = [name for name, root, kind in rows if _is_away(root, kind)]
     if away:
         return warning(
             f"{counted(len(away), 'source')} not there now: {', '.join(away)}",
             "put back what was moved, or run `quaere remove NAME`",
         )
-    return ok(f"{counted(len(rows), 'folder or file')}, each where it was" if rows else "none yet")
+    return ok(f"{counted(len(rows), 'source')}, each where it was" if rows else "none yet")
+
+
+def _is_away(root: bytes, kind: str) -> bool:
+    return is_collection_away(root) if kind == KIND else not os.path.exists(root)
 
 
 def look_at_failures(stores: Stores) -> Finding:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from .attached_location import KIND
 from .corpus import Corpus
 from .errors import UsageError
 from .globs import matcher
@@ -124,12 +125,17 @@ def _coming_back(corpus: Corpus, choice: Choice, settings: IndexSettings) -> Cal
 
     Of a folder that is away nobody can tell what is gone: all that the settings admit may come back.
     """
-    root = next((source.root for source in corpus.sources() if source.id == choice.source), None)
-    if root is None:
+    source = next((source for source in corpus.sources() if source.id == choice.source), None)
+    if source is None:
         return _nothing
+    if source.kind == KIND:
+        raise UsageError(
+            f"{choice.source!r} is an attached collection, which comes back as it is; delete records there, "
+            "or remove it whole"
+        )
     admitted = matcher(settings.include) if settings.include else _anything
     excluded = matcher(settings.exclude)
-    found = scan(root, settings.include, settings.exclude)
+    found = scan(source.root, settings.include, settings.exclude)
     there = {file.path for file in found.files}
     hidden = tuple(f"{folder}/" if folder else "" for folder in found.unreadable)
     return lambda path: path in there or (path.startswith(hidden) and admitted(path) and not excluded(path))

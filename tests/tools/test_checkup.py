@@ -1,5 +1,6 @@
 """Every store is damaged on purpose: the check of that store fails, and where a repair exists it mends it."""
 
+import os
 import sqlite3
 import stat
 import subprocess
@@ -9,10 +10,12 @@ from contextlib import closing
 import numpy as np
 import pytest
 from counting_encoder import CountingEncoder
-from quaere.tools import disk, place_checks
+from quaere.tools import disk, place_checks, vector_checks
 from quaere.tools.analyze import terms
 from quaere.tools.checks import EVERYTHING, SAMPLE, some
 from quaere.tools.checkup import LOOKS, check, repair
+from quaere.tools.chroma import keep_chroma
+from quaere.tools.chroma_door import door_of
 from quaere.tools.corpus import Corpus
 from quaere.tools.errors import BusyError
 from quaere.tools.evidence import OWNER, Filter
@@ -320,3 +323,44 @@ def test_a_sample_of_many_is_the_same_each_time_and_in_order():
     sample = some(range(EVERYTHING + 1))
     assert len(sample) == SAMPLE
     assert sample == sorted(sample) == some(range(EVERYTHING + 1))
+
+
+@pytest.fixture
+def with_chroma(folder):
+    """The index with a Chroma collection in step with it."""
+    with closing(Corpus.open(folder)) as corpus:
+        keep_chroma(corpus, CountingEncoder().fingerprint)
+    yield folder
+    with door_of(folder).shut():
+        pass
+
+
+def test_a_collection_in_step_is_compared_and_its_recall_measured(with_chroma):
+    finding = check(with_chroma, CountingEncoder()).findings["chroma"]
+    assert finding.state == "ok"
+    assert "100.0% of the 50 nearest found" in finding.found
+
+
+def test_a_collection_that_is_behind_is_a_warning_and_kept_by_a_repair(with_chroma, docs):
+    (docs / "new.md").write_text("Visitors wear a badge.\n")
+    with closing(Corpus.open(with_chroma)) as corpus:
+        synced(corpus)
+    checkup = repair(with_chroma, CountingEncoder())
+    assert checkup.findings["chroma"].state == "warning"
+    assert (with_chroma / "chroma").exists()
+
+
+def test_a_damaged_collection_fails_and_is_dropped_by_a_repair(with_chroma):
+    os.truncate(with_chroma / "chroma" / "chroma.sqlite3", 5000)
+    checkup = check(with_chroma, None)
+    assert checkup.failed == ["chroma"]
+    mended = repair(with_chroma, None)
+    assert mended.is_sound
+    assert any(said.startswith("chroma: removed") for said in mended.repaired)
+    assert not (with_chroma / "chroma").exists()
+
+
+def test_a_collection_that_proposes_too_few_of_the_nearest_fails(with_chroma, monkeypatch):
+    monkeypatch.setattr(vector_checks, "measure_recall", lambda folder: 0.98)
+    finding = check(with_chroma, None).findings["chroma"]
+    assert (finding.state, "98.0%" in finding.found) == ("failed", True)

@@ -18,6 +18,8 @@ from quaere.tools import purge as purging
 from quaere.tools import samples
 from quaere.tools.analyze import terms
 from quaere.tools.checkup import check, repair
+from quaere.tools.chroma import keep_chroma
+from quaere.tools.chroma_door import door_of
 from quaere.tools.corpus import Corpus
 from quaere.tools.errors import BusyError, UsageError
 from quaere.tools.evidence import OWNER, Filter
@@ -381,3 +383,16 @@ def test_vectors_of_living_passages_are_those_from_before(corpus, docs):
     after = corpus.reader(OWNER, Filter()).vector(CountingEncoder().encode_query("badge"), 5)
     assert after == before
     assert np.isclose(sum(score for _, score in after), sum(score for _, score in before))
+
+
+def test_a_chroma_collection_goes_and_holds_nothing_of_it_when_it_is_made_again(corpus, docs):
+    keep_chroma(corpus, CountingEncoder().fingerprint)
+    (docs / "strongroom-memorandum.md").unlink()
+    receipt = purge(corpus, Choice("docs", ("strongroom*",)), SETTINGS)
+    assert receipt.is_clean
+    assert {"chroma", "chroma.json"} <= set(receipt.deleted)
+    assert not (corpus.folder / "chroma").exists()
+    keep_chroma(corpus, CountingEncoder().fingerprint)
+    assert [told for told in TOLD if holding(corpus.folder, told)] == []
+    with door_of(corpus.folder).shut():
+        assert check(corpus.folder, None).findings["purge"].state == "ok"
