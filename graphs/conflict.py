@@ -115,7 +115,7 @@ def _compare(one: Statement, other: Statement) -> Relation:
     around, around_other = _around(one), _around(other)
     if a.words - asked - around_other - b.words or b.words - asked - around - a.words:
         return ""
-    if _unsaid(one) != _unsaid(other):
+    if set(one.match.missing) != set(other.match.missing):
         return ""
     if a.exact != b.exact or a.past != b.past or a.least != b.least:
         return ""
@@ -161,16 +161,9 @@ def _compare_versions(one: Statement, other: Statement) -> Relation:
     a, b = _face(one.text), _face(other.text)
     if question.wants not in _KINDS or not a.said & b.said or a.exact != b.exact:
         return ""
-    if _unsaid(one) != _unsaid(other):
+    if set(one.match.missing) != set(other.match.missing):
         return ""
     return _compare_values(a.values, b.values, question, among_versions=True)
-
-
-def _unsaid(one: Statement) -> set[str]:
-    """Return the terms of a need that a sentence lacks; that it does not say "now" means nothing."""
-    when = one.need.when
-    now = set(terms(when.said)) if when is not None and when.is_today else set()
-    return set(one.match.missing) - now
 
 
 def _same(one: Value, other: Value) -> bool:

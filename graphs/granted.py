@@ -41,13 +41,16 @@ def names_time(need: Need, text: str) -> bool:
 def _time_terms(need: Need, reading: Reading, text: str) -> frozenset[str]:
     """Return the words by which a need names its time, when the version is marked and holds then.
 
-    A version without marks holds today. A sentence that names a time itself is about that one.
+    "Now" says no more than to name no time. A sentence that names a time itself is about that one.
     """
     when, validity = need.when, reading.validity
-    marked = validity.valid_from or validity.valid_until or (when and when.is_today)
-    if when is None or not when.said or not marked or not holds(reading, when) or _named_days(text):
+    if when is None or not when.said:
         return frozenset()
-    return frozenset(terms(when.said))
+    said = frozenset(terms(when.said))
+    if when.is_today:
+        return said
+    marked = validity.valid_from or validity.valid_until
+    return said if marked and holds(reading, when) and not _named_days(text) else frozenset()
 
 
 def _named_days(text: str) -> list[tuple[str, str]]:
