@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from ..graphs.budget import Budget
 from ..graphs.policy import Policy, Turn
-from ..tools.corpus import Corpus
 from ..tools.embed import Encoder
 from ..tools.evidence import NO_FILTER, Access, Filter
 from ..tools.reader import Reader
@@ -26,9 +25,8 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """What one run or search reads from: the corpus, a pinned reader, the encoder if there is one."""
+    """What one run or search reads from: a pinned reader, the encoder if there is one, and who asks."""
 
-    corpus: Corpus
     reader: Reader
     encoder: Encoder | None
     access: Access

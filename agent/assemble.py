@@ -266,7 +266,7 @@ class Agent:
 
         access = self.access
         fit_space(self.corpus_or_empty, self.encoder)
-        return Seat(self.corpus_or_empty, self._reader(access, filter), self.encoder, access)
+        return Seat(self._reader(access, filter), self.encoder, access)
 
     def _reader(self, access: Access, filter: Filter) -> Reader:
         search = self.settings.search
