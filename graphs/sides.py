@@ -110,7 +110,8 @@ def _mark(one: Statement, found: Sequence[Statement]) -> str:
     known = any(replaces(other.item.reading, reading) for other in found)
     early = state_at(reading.validity, when) == "not_yet"
     version = "A version that does not hold yet" if early else "An older version"
-    return f"{version}, {reading.document.path} ({describe(reading, when, known)}), says"
+    mark = describe(reading, when, known)
+    return f"{version}, {reading.document.path}{f' ({mark})' if mark else ''}, says"
 
 
 def _distinct(others: Sequence[Statement]) -> list[Statement]:

@@ -74,7 +74,7 @@ def are_series(one: Reading, other: Reading) -> bool:
 
 
 def describe(reading: Reading, when: Period | None, known: bool) -> str:
-    """Say how a version is marked, in a few words; its successor is named only when it is known."""
+    """Say how a version is marked, "" when only its name tells; a successor is named only when it is known."""
     validity = reading.validity
     state = state_at(validity, when)
     if state == "superseded":
@@ -83,7 +83,7 @@ def describe(reading: Reading, when: Period | None, known: bool) -> str:
         return f"valid until {validity.valid_until}"
     if validity.valid_from:
         return f"valid from {validity.valid_from}"
-    return f"superseded by {validity.superseded_by}" if validity.superseded_by and known else "an older one"
+    return f"superseded by {validity.superseded_by}" if validity.superseded_by and known else ""
 
 
 def _is_dated_better(old: Reading, new: Reading, when: Period | None) -> bool:

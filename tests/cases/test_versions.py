@@ -236,6 +236,7 @@ def test_a_higher_version_in_the_name_is_the_newer_one(marked: Make) -> None:
         answer = agent.ask(LIMIT)
     assert answer.status == "answered"
     assert cited(answer) == ["limits_v10.md", "limits_v9.md"]
+    assert f"An older version, limits_v9.md, says: “{OLD}” [2]" in answer.text
 
 
 def test_a_filter_by_day_hides_what_does_not_hold_then(marked: Make) -> None:
