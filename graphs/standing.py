@@ -74,7 +74,7 @@ def are_series(one: Reading, other: Reading) -> bool:
 
 
 def describe(reading: Reading, when: Period | None, known: bool) -> str:
-    """Say how a version is marked, "" when only its name tells; a successor is named only when it is known."""
+    """Say how a version is marked, "" when it is not; a successor is named only when it is known."""
     validity = reading.validity
     state = state_at(validity, when)
     if state == "superseded":
