@@ -19,7 +19,7 @@ import Stemmer
 from .letters import MARKS, Spelt, fold, spell
 from .stopwords import ACRONYMS, STOPWORDS
 
-ANALYZER = "analyze/2"
+ANALYZER = "analyze/3"
 """Mark stored with each version; it changes when the terms of the same text would."""
 
 LONGEST_TERM = 128

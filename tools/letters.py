@@ -1,4 +1,4 @@
-"""One spelling for each letter, with the way back: compatibility forms, dashes, quotes, invisible marks.
+"""One spelling for each letter, with the way back: compatibility forms, dashes, quotes, escapes.
 
 `spell` rewrites a text so that what looks alike is written alike and remembers where each rewrite stood;
 `fold` then takes case and accents away for comparison.
@@ -12,6 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from heapq import merge
 
 MARKS = "".join(c for c in map(chr, range(0x300, 0x1E00)) if unicodedata.category(c)[0] == "M")
 """Combining marks: accents, vowel signs and points, as the inside of a character class."""
@@ -23,6 +24,11 @@ _CLUSTER = re.compile(
     rf"|[\u1100-\u11ff]+|[^{MARKS}\u3099\u309a\uff9e\uff9f][{MARKS}\u3099\u309a\uff9e\uff9f]*|."
 )
 _CACHED_RUN = 48
+
+_STRING = re.compile(r'(?:(?<=[:,\[{(=\s])|\A)"[^"\\\n]*(?:\\.[^"\\\n]*)*"')
+"""A string of JSON or code; what is escaped outside of one may be a path or a command of TeX."""
+
+_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}(?:\\u[0-9a-fA-F]{4})*|.)")
 
 _ALIKE = str.maketrans(
     {
@@ -66,10 +72,12 @@ class Spelt:
 
 def spell(text: str) -> Spelt:
     """Return a text in one spelling: NFKC, plain dashes and quotes, nothing invisible; spans map back."""
-    if text.isascii():
+    if text.isascii() and "\\" not in text:
         return Spelt(text)
     pieces, edits, taken, length = [], [], 0, 0
-    for start, end, new in _rewrites(text):
+    for start, end, new in merge(_rewrites(text), _escapes(text)):
+        if start < taken:
+            continue
         pieces += [text[taken:start], new]
         length += start - taken
         edits.append((length, length + len(new), start, end))
@@ -84,6 +92,25 @@ def _rewrites(text: str) -> Iterator[tuple[int, int, str]]:
         run, at = match.group(0), match.start()
         for start, end, new in _known_edits(run) if len(run) <= _CACHED_RUN else _edits(run):
             yield at + start, at + end, new
+
+
+def _escapes(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield (start, end, what is meant) of letters and breaks that a quoted string escapes."""
+    strings = _STRING.finditer(text) if "\\" in text else ()
+    for match in (one for string in strings for one in _ESCAPE.finditer(text, *string.span())):
+        meant = " " if match[0][1] in "nrtbf" else _escaped(match[0]) if match[0][1] == "u" else None
+        if meant is not None:
+            yield match.start(), match.end(), meant
+
+
+def _escaped(run: str) -> str | None:
+    """Return the letters that a run of escapes such as `\\u00e9` stands for, None where it is none."""
+    letters = run.encode("ascii").decode("unicode_escape").encode("utf-16-le", "surrogatepass")
+    try:
+        meant = letters.decode("utf-16-le")
+    except UnicodeDecodeError:
+        return None
+    return spell("".join(letter if letter.isprintable() else " " for letter in meant)).text
 
 
 def _edits(run: str) -> tuple[tuple[int, int, str], ...]:

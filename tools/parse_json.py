@@ -26,6 +26,7 @@ _DEEPEST = 12
 
 _LONGEST_NAME = 80
 _LINES = frozenset([".jsonl", ".ndjson"])
+_ESCAPE = re.compile(r"(\\[nr](?:\\[nrt]|\s)*)|\\.")
 _SPACE = re.compile(r"[ \t\r\n]*")
 _BETWEEN = " \t\r\n,"
 _CLOSING = {"{": "}", "[": "]"}
@@ -202,24 +203,38 @@ class _Reading:
 
     def _descend(self, part: _Part, frame: _Frame) -> None:
         """Read a wide part by its own parts; the beginning of a record governs what follows in it."""
-        if self.text[part.value] not in _CLOSING or frame.depth >= _DEEPEST:
-            if part.is_broken:
-                self._end(part.value)
-            self._put([part], frame)
-            return
         begin = len(self.blocks)
+        holds_parts = self.text[part.value] in _CLOSING and frame.depth < _DEEPEST
         inner = replace(frame, depth=frame.depth + 1)
         if part.key:
             inner = replace(inner, within=(*frame.within, part.key))
-            self._block((part.start, part.value + 1), inner, level=min(6, len(inner.within)))
         elif frame.record is None:
             inner = replace(inner, record=place_of("record", part.number))
-        self._inside(part.value, inner)
+        if part.key and holds_parts:
+            self._block((part.start, part.value + 1), inner, level=min(6, len(inner.within)))
+        if holds_parts:
+            self._inside(part.value, inner)
+        else:
+            self._paragraphs(part, inner)
         if part.key is None and frame.record is None:
             self._lead(begin, len(frame.within))
 
+    def _paragraphs(self, part: _Part, frame: _Frame) -> None:
+        """Read a long string paragraph by paragraph: the line breaks that it escapes lie between blocks."""
+        if part.is_broken:
+            self._end(part.value)
+        start = part.start
+        breaks = (match.span() for match in _ESCAPE.finditer(self.text, part.value, part.end) if match[1])
+        for end, behind in [*breaks, (part.end, part.end)]:
+            if any(character.isalnum() for character in self.text[start:end]):
+                begin = start + len(self.text[start:end]) - len(self.text[start:end].lstrip())
+                self._block((begin, begin + len(self.text[begin:end].rstrip())), frame)
+            start = behind
+
     def _lead(self, begin: int, depth: int) -> None:
         """Let the first block of a record govern its other blocks."""
+        if begin == len(self.blocks):
+            return
         lead = Scope("", self.blocks[begin].start, self.blocks[begin].end)
         for i in range(begin + 1, len(self.blocks)):
             within = self.blocks[i].within

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from quaere.tools.analyze import terms
 from quaere.tools.evidence import Parsed
 from quaere.tools.parse import parse
 from quaere.tools.split import Limits, split
@@ -38,6 +40,8 @@ def units(parsed: Parsed):
 
 def uncovered(parsed: Parsed) -> str:
     inside = {place for block in parsed.blocks for place in range(block.start, block.end)}
+    breaks = re.finditer(r"\\(?:([nrt])|.)", parsed.text)
+    inside |= {match.end() - 1 for match in breaks if match[1]}
     return "".join(c for place, c in enumerate(parsed.text) if c.isalnum() and place not in inside)
 
 
@@ -125,6 +129,25 @@ def test_what_is_nested_without_end_is_read_as_text(text: str):
     parsed = read(text)
     assert uncovered(parsed) == ""
     assert "nested too deeply" in parsed.warnings[0]
+
+
+def test_a_long_string_is_read_by_the_paragraphs_it_escapes():
+    story = "The pump stands in hall B.\n\nIt runs at night.\nC:\\new stays. " + "It hums. " * 60
+    parsed = read(json.dumps([{"id": 7, "story": story}, {"id": 8}]))
+    texts = [text for *_, text in shape(parsed)]
+    assert texts[:3] == ['"id": 7', '"story": "The pump stands in hall B.', "It runs at night."]
+    assert texts[3].startswith(r"C:\\new stays.")
+    night = next(one for one in units(parsed) if "at night" in parsed.text[one.start : one.end])
+    assert [parsed.text[a:b] for a, b in night.governed_by] == ['"id": 7', '"story"']
+    assert (night.locator.heading, night.locator.element) == (("story",), "record 1")
+
+
+def test_escaped_letters_are_found_as_they_read():
+    parsed = read(
+        json.dumps({"city": "Z\u00fcrich\nsecond caf\u00e9", "sign": "\U0001f600", "path": "C:\\new"})
+    )
+    assert "\\u00fc" in parsed.text
+    assert terms(parsed.text) == terms("city Z\u00fcrich second caf\u00e9 sign path C new")
 
 
 def test_numbers_of_any_length_are_read():
