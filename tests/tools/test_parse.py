@@ -9,12 +9,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pdf_files import write_pdf
+from quaere.tools.decode import decode
 from quaere.tools.errors import BinaryFileError, EmptyFileError, UnreadableError
 from quaere.tools.evidence import Parsed
 from quaere.tools.parse import format_of, media_type, parse, parser_mark
 
 NAMES = ["a.md", "a.txt", "a.rst", "a.csv", "a.jsonl", "a.py", "a.html", "a.pdf", "a.docx", "README", "a.xyz"]
-TEXT_NAMES = ["a.md", "a.txt", "a.rst", "a.csv", "a.json", "a.log", "a.py", "a.ini", "README", "a.xyz"]
+TEXT_NAMES = [
+    *["a.md", "a.txt", "a.rst", "a.csv", "a.tsv", "a.json", "a.jsonl", "a.log", "a.py", "a.go", "a.ini"],
+    *["README", "a.xyz"],
+]
 MARKS = """The_fee|12_EUR.|#_|##_|-_|*_|1._|>_|```|~~~|____|===|---|::|.._note::|.._code-block::_sh
 +--+|"|,|:|<p>|<!--_|_-->|<li>|</ul>|é|日本|word"""
 WORDS = st.sampled_from(
@@ -84,6 +88,33 @@ def test_every_letter_of_plain_text_lies_in_a_block(text: str):
     parsed = parse(f"word {text}".encode(), "a.txt")
     covered = {i for block in parsed.blocks for i in range(block.start, block.end)}
     assert not [i for i, character in enumerate(parsed.text) if character.isalnum() and i not in covered]
+
+
+SAMPLE = {
+    "a.md": "# Gebühren\n\nDie Gebühr für Gäste beträgt fünf Euro.\n\n- Größe\n- Höhe\n",
+    "a.txt": "GEBÜHREN\n\nDie Gebühr für Gäste beträgt fünf Euro.\r\n\r\nÜber Weihnachten ist zu.\n",
+    "a.rst": "Gebühren\n========\n\n.. note:: Für Gäste fünf Euro.\n\nGrüße aus Köln.\n",
+    "a.csv": 'Größe;Gebühr\r\n"für\r\nGäste";5\r\nKöln;6\r\n',
+    "a.json": '{"Größe": [{"für": "Gäste"}, {"über": "Köln"}], "Gebühr": "fünf Euro für schöne Räume"}',
+    "a.jsonl": '{"Größe": "Gäste"}\r\n{"über": "schöne Räume in Köln"}\r\n',
+    "a.py": 'def gebühr(gäste):\n    """Für Gäste."""\n    return "fünf Euro für schöne Räume"\n\n\nöffnen = 1\n',
+    "a.log": "10:02 Gebühr für Gäste\n  über Köln\n10:03 schöne Grüße\n",
+}
+
+
+@pytest.mark.parametrize("name", SAMPLE)
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252"]
+)
+def test_blocks_are_the_same_in_every_encoding_and_can_be_cut_from_the_file(name: str, encoding: str):
+    parsed = parse(SAMPLE[name].encode(encoding), name)
+    known = parse(SAMPLE[name].encode(), name)
+    whole = decode(SAMPLE[name].encode(encoding))
+    assert parsed == known
+    assert len(parsed.blocks) > 1
+    assert all(
+        whole[block.start : block.end] == whole[block.start : block.end].strip() for block in parsed.blocks
+    )
 
 
 @pytest.mark.parametrize("data", [b"", b"\n \n", b"---\n***\n", b"\xef\xbb\xbf", "…".encode()])
