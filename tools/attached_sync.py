@@ -266,7 +266,8 @@ def _merge(run: Bringing) -> None:
 def _tell_skipped(run: Bringing, without_text: int) -> None:
     run.counts["skipped"] += without_text
     if without_text:
-        run.warnings.append(f"{without_text:,} records hold no document text and were skipped")
+        told = "1 record holds" if without_text == 1 else f"{without_text:,} records hold"
+        run.warnings.append(f"{told} no document text; skipped")
 
 
 def _note(run: Bringing, collection: Attached, found: dict[str, Any], fit: Fit | None) -> None:

@@ -173,7 +173,7 @@ def _sync_collection(run: _Run, source: Source) -> None:
     finally:
         run.counts.update(bringing.counts)
         run.failures += [(run.label(source.id, path), reason) for path, reason in bringing.failures]
-        run.warnings += [run.label(source.id, warning) for warning in bringing.warnings]
+        run.warnings += [f"source {source.id!r}: {warning}" for warning in bringing.warnings]
 
 
 def _carry_out(run: _Run, plan: Plan) -> None:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from quaere.agent.report import COUNTS, report_code, show_report
-from quaere.agent.show import place, show_answer, show_sources
+from quaere.agent.show import place, show_answer, show_search, show_sources
 from quaere.agent.terminal import Paper, cells, clean, clean_name, paper_of
-from quaere.tools.answer import Answer
+from quaere.tools.answer import Answer, Search
 from quaere.tools.evidence import Claim, Conflict, Footnote, Locator, Span
 from quaere.tools.sync import SyncReport
 
@@ -180,6 +180,12 @@ def test_report_code_tells_nothing_indexed_from_some_failed() -> None:
     assert report_code(SyncReport(seen=1, failures=failures)) == 1
     assert report_code(SyncReport(seen=2, new=1, failures=failures)) == 0
     assert report_code(SyncReport(seen=2, new=1, pending=1, interrupted=True)) == 130
+
+
+def test_search_says_when_chroma_proposed_the_passages() -> None:
+    told = "vectors searched through Chroma, scored exactly"
+    assert told in show_search(Search("q", (), engine="chroma"), PLAIN)
+    assert told not in show_search(Search("q", ()), PLAIN)
 
 
 def test_no_sources_names_the_next_step() -> None:
