@@ -20,6 +20,7 @@ from quaere.tools.chroma import keep_chroma
 from quaere.tools.chroma_check import compare
 from quaere.tools.chroma_stamp import FOLDER
 from quaere.tools.corpus import Corpus
+from quaere.tools.purge import finish_purge
 from quaere.tools.sync import IndexSettings, add_source, sync_all
 
 SUPPORT = Path(__file__).parents[1] / "support"
@@ -28,8 +29,8 @@ WORKER = Path(__file__).with_name("worker.py")
 KILLS = settings.default.max_examples // 5
 """20 in the tests, 200 in a soak, over all kinds."""
 
-KINDS = {"files": 12, "chroma": 8}
-"""Of 20 kills, how many are of a worker that only indexes, and of one that keeps Chroma as well."""
+KINDS = {"files": 10, "chroma": 5, "purge": 5}
+"""Of 20 kills, how many are of a worker that only indexes, one that keeps Chroma too, and one that purges."""
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -80,6 +81,9 @@ def stands(place, witness, kill):
         space, done = witness.encoded
         with closing(Corpus.open(folder)) as corpus:
             assert corpus.vectors_ready(space)[0] >= done
+    if finish_purge(folder):
+        found = whole(folder)
+        witness.check(found)
     witness.go_on(found, on_disk(place))
     checkup = check(folder, None)
     assert {name: checkup.findings[name].found for name in checkup.failed} == {}

@@ -21,6 +21,8 @@ from kill_texts import text_of
 from quaere.tools import connections, index
 from quaere.tools.chroma import keep_chroma
 from quaere.tools.corpus import Corpus
+from quaere.tools.purge import purge
+from quaere.tools.removal import Choice
 from quaere.tools.sync import IndexSettings, sync_all
 
 MOST = 40
@@ -59,6 +61,15 @@ def put(root: Path, name: str, text: str) -> None:
     draft.replace(root / name)
 
 
+def purge_one(corpus: Corpus, root: Path, chance: random.Random) -> None:
+    """Purge a document whose file is gone, if there is one."""
+    if gone := sorted(corpus.known("docs").keys() - {path.name for path in root.glob("*.md")}):
+        path = chance.choice(gone)
+        tell("purge", path=path)
+        purge(corpus, Choice("docs", (path,)), IndexSettings())
+        tell("purged", path=path)
+
+
 def progress(stage: str, done: int, total: int, detail: str) -> None:
     """Tell what was committed."""
     tell(stage, path=detail, done=done, total=total)
@@ -89,6 +100,8 @@ def main(folder: Path, chance: random.Random, kind: str) -> None:
             edit(folder / "docs", chance)
         if chance.random() < 0.4 or kind == "encoders":
             name = chance.choice(sorted(ENCODERS.keys() - {corpus.space if kind == "encoders" else None}))
+        if kind == "purge":
+            purge_one(corpus, folder / "docs", chance)
         tell("sync", encoder=name)
         sync_all(corpus, ENCODERS[name], IndexSettings(), progress)
         tell("synced", encoder=name)

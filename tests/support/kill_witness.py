@@ -46,6 +46,12 @@ class Witness:
             self.encoder, self.encoded = told["encoder"], None
         elif step == "encode":
             self.encoded = self.encoder, told["done"]
+        elif step == "purge":
+            self.may.setdefault(told["path"], {self.kept.get(told["path"])}).add(None)
+            self.moved = {path: old for path, old in self.moved.items() if old != told["path"]}
+        elif step == "purged":
+            self.kept.pop(told["path"], None)
+            self.may[told["path"]] = {None}
         elif step == "synced":
             self.kept, self.may, self.moved = dict(self.files), {}, {}
 
