@@ -58,6 +58,10 @@ class Needles:
             hashes = _hashes(b"".join(cut), {size})[size][::size]
             self.of[kind, size] = np.union1d(self.of.get((kind, size), _NONE), hashes)
 
+    def of_size(self, size: int) -> Needles:
+        """Return the strings that are looked for by so many bytes."""
+        return Needles({key: hashes for key, hashes in self.of.items() if key[1] == size})
+
     def without(self, found: Needles) -> Needles:
         """Return the strings that are not among the ones that were found."""
         return Needles({key: np.setdiff1d(held, found.of.get(key, _NONE)) for key, held in self.of.items()})

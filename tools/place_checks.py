@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import stat
@@ -43,8 +44,7 @@ def look_at_disk(stores: Stores) -> Finding:
 
 def look_at_lock(stores: Stores) -> Finding:
     """Tell whether somebody writes now, or left a note of it when it was killed."""
-    holder = stores.folder / HOLDER
-    noted = holder.exists()
+    noted = _left_note(stores.folder / HOLDER)
     try:
         with writer_lock(stores.folder, 0):
             return ok(f"nobody else writes{'; a writer that was killed had left its note' if noted else ''}")
@@ -52,6 +52,16 @@ def look_at_lock(stores: Stores) -> Finding:
         return warning(str(error).partition(";")[0], "wait until it has finished, then look again")
     except WorkspaceError as error:
         return warning(str(error).partition(";")[0], "check its permissions; until then it can only be read")
+
+
+def _left_note(holder: Path) -> bool:
+    """Tell whether a note of a writer is there that is not this process."""
+    try:
+        return bool(json.loads(holder.read_text("utf-8"))["pid"] != os.getpid())
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError, KeyError, TypeError):
+        return True
 
 
 def look_at_sources(stores: Stores) -> Finding:

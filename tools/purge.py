@@ -13,6 +13,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,7 +26,7 @@ from .index import IndexSettings
 from .lock import writer_lock
 from .needles import Needles
 from .removal import Choice, Removal, Selection, carry_out, refusal, select
-from .samples import doomed_samples, living
+from .samples import doomed_samples, inside_values, living
 from .schema import connect, explain
 from .scour import Leak, Scoured, files_in, found_in_file, scour
 from .writer import Writer
@@ -157,7 +158,7 @@ def _finish(folder: Path, db: sqlite3.Connection) -> Receipt | None:
     # What also stands in something that stays is no trace of what went.
     own = needles.without(needles.found_in(living(db)))
     records = _delete_records(folder, own)
-    found = scour(folder, own)
+    found = scour(folder, own, {DATABASE: partial(inside_values, db)})
     _settle(db, note, found)
     return Receipt(
         source=note["source"],

@@ -61,6 +61,20 @@ def living(db: sqlite3.Connection) -> Iterator[bytes]:
     yield b"\0".join(term.encode() for term in terms if term not in doomed)
 
 
+def inside_values(db: sqlite3.Connection, found: Needles) -> Needles:
+    """Return what was found in the file without short strings that stand in no value of any row.
+
+    SQLite writes the values of a row one after another: the end of one and the head of the next may spell a
+    short term. Free space, where else something could be left, is overwritten.
+    """
+    short = found.of_size(SIZES[-1])
+    if not short.count:
+        return found
+    tables = [row[0] for row in db.execute("SELECT name FROM main.sqlite_master WHERE type = 'table'")]
+    values = (value for table in tables for value in _cells(db, f'SELECT * FROM main."{table}"'))
+    return found.without(short.without(short.found_in(values)))
+
+
 _LIVING_TEXTS = f"id IN (SELECT text FROM versions WHERE NOT {VERSIONS})"
 _LIVING_VECTORS = f"key IN (SELECT input_key FROM passages WHERE NOT {PASSAGES})"
 _SHAPE = (
@@ -78,11 +92,11 @@ def _cells(db: sqlite3.Connection, query: str) -> Iterator[bytes]:
     """Yield the texts and bytes of a query's rows, texts also as JSON writes them."""
     cursor = db.execute(query)
     while rows := cursor.fetchmany(READ_AT_ONCE):
-        for value in (value for row in rows for value in row if value is not None):
+        for value in (value for row in rows for value in row):
             if isinstance(value, str):
                 yield from (f"\0{form}".encode() for form in _forms(value))
-            else:
-                yield b"\0" + bytes(value)
+            elif isinstance(value, bytes):
+                yield b"\0" + value
 
 
 def _windows(body: str, starts: Sequence[int]) -> Iterator[bytes]:

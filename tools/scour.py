@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,8 +35,15 @@ class Scoured:
     leaks: tuple[Leak, ...]
 
 
-def scour(folder: Path, needles: Needles) -> Scoured:
-    """Return what of the samples stands in the files of a folder; links are not followed."""
+Doubt = Callable[[Needles], Needles]
+"""Told what was found in a file, returns what of it counts."""
+
+
+def scour(folder: Path, needles: Needles, doubts: Mapping[str, Doubt] | None = None) -> Scoured:
+    """Return what of the samples stands in the files of a folder; links are not followed.
+
+    `doubts` are asked, by the name of a file, whether what was found in it is more than a coincidence.
+    """
     files = sorted(files_in(folder))
     size, leaks = 0, []
     for path in files:
@@ -44,6 +51,8 @@ def scour(folder: Path, needles: Needles) -> Scoured:
         try:
             size += path.lstat().st_size
             found = found_in_file(path, needles)
+            if found.count and doubts and name in doubts:
+                found = doubts[name](found)
         except FileNotFoundError:
             continue  # it went away since the listing
         except OSError as error:

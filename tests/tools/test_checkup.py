@@ -364,3 +364,22 @@ def test_a_collection_that_proposes_too_few_of_the_nearest_fails(with_chroma, mo
     monkeypatch.setattr(vector_checks, "measure_recall", lambda folder: 0.98)
     finding = check(with_chroma, None).findings["chroma"]
     assert (finding.state, "98.0%" in finding.found) == ("failed", True)
+
+
+def test_terms_of_an_earlier_analysis_are_left_to_the_next_sync(folder):
+    damage(
+        folder,
+        "UPDATE versions SET splitter = replace(splitter, 'analyze/', 'analyze/0')",
+        "UPDATE postings SET term = 'window' WHERE term = 'door' AND segment = 1",
+    )
+    assert check(folder, None).findings["keyword index"].state == "ok"
+    with closing(Corpus.open(folder)) as corpus:
+        assert synced(corpus).changed == 3
+    assert check(folder, None).is_sound
+
+
+def test_the_note_of_a_killed_writer_is_told_and_goes(folder):
+    (folder / "writer.json").write_text('{"pid": 0, "since": "2026-01-01T00:00:00Z"}')
+    assert "had left its note" in check(folder, None).findings["writers"].found
+    assert not (folder / "writer.json").exists()
+    assert "had left" not in repair(folder, None).findings["writers"].found

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,17 +16,19 @@ from counting_encoder import CountingEncoder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from quaere.tools import purge as purging
-from quaere.tools import samples
 from quaere.tools.analyze import terms
 from quaere.tools.checkup import check, repair
 from quaere.tools.chroma import keep_chroma
 from quaere.tools.chroma_door import door_of
 from quaere.tools.corpus import Corpus
+from quaere.tools.erasure import empty_log
 from quaere.tools.errors import BusyError, UsageError
 from quaere.tools.evidence import OWNER, Filter
 from quaere.tools.index import IndexSettings
+from quaere.tools.needles import Needles
 from quaere.tools.purge import finish_purge, purge
 from quaere.tools.removal import Choice, remove
+from quaere.tools.samples import inside_values
 from quaere.tools.scour import scour
 from quaere.tools.sync import add_source, sync_all
 
@@ -358,7 +361,7 @@ def test_looking_through_the_workspace_keeps_the_locks_of_this_process(corpus):
     """Closing the database by another way than SQLite's would give them up."""
     with corpus.write() as writer:
         _ = writer.revision
-        scour(corpus.folder, samples.Needles())
+        scour(corpus.folder, Needles())
         with closing(sqlite3.connect(corpus.folder / "corpus.db", timeout=0)) as other:
             code = f"import sqlite3; sqlite3.connect({str(corpus.folder / 'corpus.db')!r}, timeout=0).execute('BEGIN IMMEDIATE')"
             done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, text=True)
@@ -396,3 +399,15 @@ def test_a_chroma_collection_goes_and_holds_nothing_of_it_when_it_is_made_again(
     assert [told for told in TOLD if holding(corpus.folder, told)] == []
     with door_of(corpus.folder).shut():
         assert check(corpus.folder, None).findings["purge"].state == "ok"
+
+
+def test_a_term_spelt_by_two_values_of_a_row_is_no_leak(corpus):
+    """SQLite writes `title` and `content_hash` without anything between them."""
+    empty_log(sqlite3.connect(corpus.folder / "corpus.db"))
+    with corpus.reading() as db:
+        title, hash = db.execute("SELECT title, content_hash FROM versions ORDER BY title DESC").fetchone()
+        needles = Needles()
+        needles.add("term", [f"{title[-4:]}{hash[:4]}".encode(), title[:8].encode()])
+        doubts = {"corpus.db": partial(inside_values, db)}
+        assert [leak.samples for leak in scour(corpus.folder, needles).leaks] == [{"term": 2}]
+        assert [leak.samples for leak in scour(corpus.folder, needles, doubts).leaks] == [{"term": 1}]
