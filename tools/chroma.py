@@ -36,8 +36,9 @@ from .matrix_file import Ids, Rows
 from .sight import current_revision
 from .vector import revision_mark, vectors_of
 
-SPACE = {"space": "cosine", "max_neighbors": 16, "ef_construction": 100, "ef_search": 100}
-"""How the index is built; evals/chroma_recall.py measures what it finds."""
+SHAPE = {"space": "cosine", "max_neighbors": 32, "ef_construction": 200, "ef_search": 500}
+"""How the index is built and searched. With Chroma's own values (16, 100, 100) it found .985 of the 50
+nearest abstracts of SciFact, and .87 of the nearest passages to questions a collection is not about."""
 
 BATCH = 5000
 """Records sent at once at most; Chroma's own limit, which differs by machine, may be lower."""
@@ -133,7 +134,8 @@ def _silent(stage: str, done: int, total: int, detail: str) -> None:
 def _is_current(corpus: Corpus, stamp: Stamp, space: str) -> bool:
     with corpus.reading() as db:
         mark = revision_mark(db, corpus.revision)
-    return stamp.is_settled and stamp.mark == mark and stamp.space == space and _exists(corpus.folder)
+    same = stamp.mark == mark and stamp.collection == collection_name(space, SHAPE)
+    return stamp.is_settled and same and _exists(corpus.folder)
 
 
 def _exists(home: Path) -> bool:
@@ -155,7 +157,8 @@ def wanted_now(db: sqlite3.Connection, space: str) -> Wanted:
 
 def _holds(home: Path, stamp: Stamp, wanted: Wanted) -> bool:
     """Tell whether a newer revision changed nothing that Chroma holds, as when only labels did."""
-    same = stamp.space == wanted.space and stamp.ids == ids_hash(wanted.ids)
+    kept = stamp.collection == collection_name(wanted.space, SHAPE)
+    same = kept and stamp.ids == ids_hash(wanted.ids)
     return stamp.is_settled and same and _exists(home)
 
 
@@ -176,7 +179,7 @@ def _bring(corpus: Corpus, wanted: Wanted, progress: Progress) -> Kept:
 def _stamp_to_change(home: Path, wanted: Wanted) -> Stamp:
     """Return the stamp to go on from; a folder that may harm, or is mostly deleted, is dropped first."""
     stamp = read_stamp(home)
-    fresh = Stamp(wanted.space, collection_name(wanted.space), 0, "")
+    fresh = Stamp(wanted.space, collection_name(wanted.space, SHAPE), 0, "")
     if stamp is None:
         return fresh
     worn_out = stamp.deleted > BATCH + len(wanted.ids)
@@ -184,7 +187,7 @@ def _stamp_to_change(home: Path, wanted: Wanted) -> Stamp:
     if worn_out or damaged or stamp.attempts >= DIES_AT_ONCE:
         drop_chroma(home)
         return fresh
-    return stamp if stamp.space == wanted.space else replace(fresh, attempts=stamp.attempts)
+    return stamp if stamp.collection == fresh.collection else replace(fresh, attempts=stamp.attempts)
 
 
 def _is_of(corpus: Corpus, stamp: Stamp) -> bool:
@@ -197,7 +200,7 @@ def _collection(client: Any, name: str) -> Any:  # noqa: ANN401  (Chroma has no 
     for other in client.list_collections():
         if other.name != name:
             client.delete_collection(other.name)
-    return client.get_or_create_collection(name, embedding_function=None, configuration={"hnsw": SPACE})
+    return client.get_or_create_collection(name, embedding_function=None, configuration={"hnsw": SHAPE})
 
 
 @dataclass(frozen=True, slots=True)

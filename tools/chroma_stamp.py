@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -50,9 +51,10 @@ class Stamp:
         return self.attempts == 0
 
 
-def collection_name(space: str) -> str:
-    """Return the name of the collection that holds the vectors of an encoder space."""
-    return f"passages-{blake2b(space.encode(), digest_size=8).hexdigest()}"
+def collection_name(space: str, shape: Mapping[str, object]) -> str:
+    """Return the name of the collection of an encoder space whose index is built in a shape."""
+    told = json.dumps([space, shape], sort_keys=True)
+    return f"passages-{blake2b(told.encode(), digest_size=8).hexdigest()}"
 
 
 def read_stamp(home: Path) -> Stamp | None:
