@@ -225,7 +225,7 @@ WORDS = st.text('abcdefghijklmnopqrstuvwxyzäöüß“\\"', min_size=3, max_size
 BODIES = st.lists(WORDS, min_size=4, max_size=40).map(" ".join)
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings.default.max_examples // 5)
 @given(st.data())
 def test_any_documents_leave_no_byte_and_no_influence(data):
     staying = data.draw(st.lists(BODIES, min_size=1, max_size=4, unique=True))
