@@ -18,6 +18,9 @@ MOST_SENTENCES = 3
 MOST_CHARACTERS = 500
 """Characters of one citation at most."""
 
+MOST_CODE, MOST_LINES = 200, 3
+"""Characters and lines of a listing that is told with the sentence that leads it in."""
+
 MOST_ITEMS = 8
 """Items of a list shown behind its lead-in at most."""
 
@@ -128,7 +131,7 @@ def state_sentence(need: Need, match: Match, item: Evidence) -> Draft:
     texts = [item.reading.texts[j - 1] for j in numbers]
     if len(numbers) == 1 and item.reading.sentences[match.j - 1].kind == "row":
         text = row_as_text(texts[0], item.reading.governing[match.j - 1])
-    elif listed:
+    elif listed and item.reading.sentences[listed[0] - 1].kind == "item":
         text = f"{plain(texts[0])} {'; '.join(plain(part).rstrip(' .;,') for part in texts[1:])}."
     else:
         text = " ".join(plain(part) for part in texts)
@@ -136,16 +139,24 @@ def state_sentence(need: Need, match: Match, item: Evidence) -> Draft:
 
 
 def _listed(j: int, item: Evidence) -> list[int]:
-    """Return the items a sentence leads in: a lead-in says nothing without its list."""
+    """Return the items, or the short listing, that a sentence leads in: it says nothing without them."""
     lead = item.reading.sentences[j - 1]
     if lead.kind == "item" or not item.reading.texts[j - 1].rstrip().endswith(":"):
         return []
-    found = [
+    led = [
         n
         for n, sentence in enumerate(item.reading.sentences[j:], j + 1)
-        if sentence.kind == "item" and any(span.overlaps(lead.source) for span in sentence.governed_by)
+        if any(span.overlaps(lead.source) for span in sentence.governed_by)
     ]
-    return found[:MOST_ITEMS]
+    kinds = {n: item.reading.sentences[n - 1].kind for n in led}
+    items = [n for n in led if kinds[n] == "item"][:MOST_ITEMS]
+    listing = [n for n in led if kinds[n] == "code"]
+    return items or (listing if len(listing) == 1 and _is_command(item.reading.texts[listing[0] - 1]) else [])
+
+
+def _is_command(listing: str) -> bool:
+    """Tell whether a listing is so short that it is told whole."""
+    return len(listing) <= MOST_CODE and listing.count("\n") < MOST_LINES
 
 
 def _with_context(j: int, item: Evidence) -> list[int]:

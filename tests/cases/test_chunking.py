@@ -178,3 +178,24 @@ def test_two_tables_that_differ_in_what_is_asked_disagree(workspace):
     assert answer.status == "conflicting"
     assert {note.document for note in answer.footnotes} == {"a.csv", "b.csv"}
     assert agent.ask("What is the fee of a key?").status == "answered"
+
+
+def test_a_short_command_is_told_with_the_sentence_that_leads_it_in(workspace):
+    agent = workspace(
+        {
+            "tool.rst": "Tool\n====\n\nYou can install the tool with Homebrew::\n\n    brew install tool\n\nThen run it.\n"
+        }
+    )
+    answer = agent.ask("How can I install the tool with Homebrew?")
+    assert answer.text.startswith("You can install the tool with Homebrew: brew install tool [1]")
+    assert [note.quote for note in answer.footnotes][-1] == "brew install tool"
+
+
+def test_the_beginning_of_a_long_listing_is_not_told_as_if_it_were_whole(workspace):
+    agent = workspace(
+        {
+            "retry.md": f"# Retries\n\nThe delay of a retry is computed by this function:\n\n```python\n{FUNCTION}```\n"
+        }
+    )
+    answer = agent.ask("How is the delay of a retry computed?")
+    assert "min(delay" not in answer.text
