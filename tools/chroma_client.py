@@ -5,7 +5,6 @@ Chroma is imported here and nowhere else, inside functions: that takes a second.
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -78,7 +77,6 @@ def open_folder(folder: Path) -> Any:  # noqa: ANN401  (Chroma has no types)
     import chromadb
     from chromadb.config import Settings
 
-    os.environ.setdefault("ANONYMIZED_TELEMETRY", "False")
     return chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False))
 
 
