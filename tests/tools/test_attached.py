@@ -154,6 +154,18 @@ def test_what_does_not_fit_the_encoder_is_refused_with_the_way_out(corpus, store
     assert len(texts_in(corpus)) == 4
 
 
+def test_another_encoder_encodes_the_stored_texts_of_a_collection_it_does_not_fit(corpus, store, encoder):
+    attach(corpus, f"chroma:{store}#notes", encoder)
+    other = HashingEncoder("other", dimension=16)
+    report = sync_all(corpus, other, SETTINGS)
+    assert (report.missing, report.vectors_missing, corpus.space) == (("notes",), 0, "other")
+    assert "set encoder.model to the model that made them; what was indexed is kept" in report.warnings[0]
+    assert texts_in(corpus) == TEXTS
+    again = sync_all(corpus, encoder, SETTINGS)
+    assert (again.missing, again.vectors_missing, corpus.space) == ((), 0, "hashing")
+    assert texts_in(corpus) == TEXTS
+
+
 def test_a_collection_that_is_away_or_was_made_anew_deletes_nothing(corpus, store, encoder, tmp_path):
     attach(corpus, f"chroma:{store}#notes", encoder)
     shutil.move(store, tmp_path / "away")
