@@ -47,6 +47,7 @@ class Witness:
         elif step == "encode":
             self.encoded = self.encoder, told["done"]
         elif step == "purge":
+            self.encoded = None
             self.may.setdefault(told["path"], {self.kept.get(told["path"])}).add(None)
             self.moved = {path: old for path, old in self.moved.items() if old != told["path"]}
         elif step == "purged":
