@@ -21,7 +21,9 @@ def retrieve(seat: Seat, query: str, k: int, settings: Settings) -> Search:
     readings = seat.reader.readings([item.id for item in fused])
     hits = tuple(_hit(item, found, readings[item.id]) for item in fused if item.id in readings)
     notes = CorpusLibrary(seat.reader, seat.encoder).corpus_notes()
-    return Search(query, hits, notes, seat.reader.revision, seat.reader.engine)
+    # Which engine it was would tell others whether they see everything.
+    engine = seat.reader.engine if seat.access.is_owner else None
+    return Search(query, hits, notes, seat.reader.revision, engine)
 
 
 def _hit(item: Fused, found: dict[str, dict[int, float]], reading: Reading) -> Hit:

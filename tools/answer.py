@@ -123,14 +123,14 @@ class Hit:
 class Search:
     """What the retrieval debugger shows: the fused ranking with both rankings behind it.
 
-    `engine` says whether vectors were compared one by one or proposed by Chroma.
+    `engine` says whether vectors were compared one by one or proposed by Chroma; None to all but the owner.
     """
 
     query: str
     hits: tuple[Hit, ...]
     notes: tuple[str, ...] = ()
     revision: int = 0
-    engine: Engine = "exact"
+    engine: Engine | None = "exact"
 
     def to_json(self) -> Json:
         """Return the documented JSON object (docs/search.schema.json)."""
