@@ -98,7 +98,7 @@ def _escapes(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield (start, end, what is meant) of letters and breaks that a quoted string escapes."""
     strings = _STRING.finditer(text) if "\\" in text else ()
     for match in (one for string in strings for one in _ESCAPE.finditer(text, *string.span())):
-        meant = " " if match[0][1] in "nrtbf" else _escaped(match[0]) if match[0][1] == "u" else None
+        meant = " " if match[0][1] in "nrtbf" else _escaped(match[0]) if len(match[0]) > 2 else None
         if meant is not None:
             yield match.start(), match.end(), meant
 

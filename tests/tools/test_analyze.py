@@ -227,3 +227,8 @@ def test_stemming_in_many_threads_gives_what_one_gives() -> None:
     for thread in threads:
         thread.join()
     assert found == [expected] * 8
+
+
+@pytest.mark.parametrize("text", ['"\\u12"', '"\\user"', '"C:\\\\users\\u"', '"\\ud83d"', '"\\"'])
+def test_what_only_begins_like_an_escape_is_read_as_it_stands(text):
+    assert spell(text).text == text
