@@ -71,7 +71,9 @@ def show_receipt(receipt: Receipt, paper: Paper) -> str:
         *(_leak(leak) for leak in receipt.leaks),
     ]
     if receipt.shared:
-        lines.append(f"not looked for: {count(receipt.shared, 'sample')} that also stand in what stays")
+        lines.append(
+            f"not looked for: {count(receipt.shared, 'sample')} of what also stands in documents that stay"
+        )
     return _wrapped([*lines, OUTSIDE], paper)
 
 
