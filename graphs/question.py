@@ -162,6 +162,9 @@ _FOCUS = re.compile(
     r"(?:is|are|was|were|do|does|did|has|have|had|can|could|should|must|may|will|would|runs?|\w+s|\w+ed)\b",
     re.I,
 )
+_MEASURE = re.compile(
+    r"\bhow (far|fast|tall|high|heavy|old|large|big|deep|wide|expensive|often|soon|quickly)\b", re.I
+)
 _NEGATION = re.compile(r"\b(?:not|no|never|without|neither|nor|none|cannot|\w+n['’]t)\b", re.I)
 _DENIAL = re.compile(r"\b(?:not|never|cannot|\w+n['’]t)\b(?! only)", re.I)
 _NOUNS_OF_TYPE = frozenset(
@@ -267,9 +270,10 @@ def _has_unit(sentence: str, question: str) -> bool:
 
 
 def _focus_terms(text: str, found: tuple[str, ...]) -> frozenset[str]:
-    """Return terms that name the kind of the answer: the noun behind "which", and nouns of type."""
+    """Return terms that name the kind of the answer: the noun behind "which", the measure behind "how"."""
     match = _FOCUS.search(text)
     head = terms(match.group(1).split()[-1]) if match and match.group(1) else []
+    head += [term for measure in _MEASURE.findall(text) for term in terms(measure)]
     return frozenset(term for term in found if term in _NOUNS_OF_TYPE or term in head)
 
 

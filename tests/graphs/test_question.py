@@ -78,3 +78,11 @@ def test_words_that_name_the_kind_of_answer_are_not_decisive():
 )
 def test_a_question_for_what_is_not_so_is_known_as_one(question, denies):
     assert read_question(question).denies is denies
+
+
+def test_the_measure_behind_how_need_not_stand_in_the_evidence() -> None:
+    assert (
+        read_question("How big is the bonus pool?").decisive
+        == read_question("What is the bonus pool?").decisive
+    )
+    assert "high" in read_question("Which high shelf holds the spare parts?").decisive
