@@ -22,6 +22,7 @@ from .chroma import drop_chroma
 from .corpus import DATABASE, Corpus
 from .doomed import count_doomed, doomed_terms, mark_doomed
 from .erasure import compact, empty_log, erase, overwrite_deleted
+from .errors import UsageError
 from .index import IndexSettings
 from .lock import writer_lock
 from .needles import Needles
@@ -88,7 +89,7 @@ def purge(corpus: Corpus, choice: Choice, settings: IndexSettings) -> Receipt:
     UsageError when there is nothing of it; BusyError when another process keeps a purge from being finished.
     """
     with writer_lock(corpus.folder), _opened(corpus.folder) as db:
-        _finish(corpus.folder, db)
+        _refuse_leaks(_finish(corpus.folder, db))
         selection = select(corpus, choice, settings)
         removal = _begin(db, selection)
         receipt = _finish(corpus.folder, db)
@@ -117,6 +118,15 @@ def look_at_purge(stores: Stores) -> Finding:
         what = f"texts purged from {note['source']!r} are left in {', '.join(leaks)}"
         return failed(what, f"delete what holds them, then {REPAIR}")
     return failed(f"a purge of {note['source']!r} was not finished")
+
+
+def _refuse_leaks(earlier: Receipt | None) -> None:
+    """Raise UsageError while an earlier purge has left something: its note must not be lost."""
+    if earlier is not None and earlier.leaks:
+        left = ", ".join(leak.file for leak in earlier.leaks)
+        raise UsageError(
+            f"texts of {earlier.source!r}, purged before, are left in {left}; delete what holds them first"
+        )
 
 
 def _begin(db: sqlite3.Connection, selection: Selection) -> Removal:

@@ -188,6 +188,8 @@ def test_what_is_left_in_a_file_nobody_knows_is_found_until_it_is_gone(corpus, d
     assert not receipt.is_clean
     finding = check(corpus.folder, None).findings["purge"]
     assert (finding.state, "copy of the index.bak" in finding.found) == ("failed", True)
+    with pytest.raises(UsageError, match=r"left in copy of the index\.bak; delete what holds them first"):
+        purge(corpus, Choice("docs"), SETTINGS)
     copy.unlink()
     checkup = repair(corpus.folder, None)
     assert checkup.is_sound
