@@ -86,7 +86,7 @@ class SourceUnavailableError(QuaereError):
 
 
 class BudgetSpentError(QuaereError):
-    """Report the limit that a run reached; `limit` is its name, `attempts` are requests to a model cut by it."""
+    """Report the limit that a run reached; `limit` is its name, `attempts` the requests to a model it cut."""
 
     exit_code = 4
 
