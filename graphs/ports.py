@@ -6,7 +6,7 @@ metering, retrying, recording and replaying are wrappers around these ports and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -23,6 +23,7 @@ class Request:
     """What a model is asked, in which role, the schema its reply must fit, the tools it may choose.
 
     `prompt` names the prompt file with its version and hash; `max_tokens` is the ceiling of the completion.
+    `again`, where given, charges a failed attempt and tells whether the budget lets another one leave.
     """
 
     role: Role
@@ -32,6 +33,7 @@ class Request:
     tools: tuple[Mapping[str, Any], ...] = ()
     max_tokens: int = 1024
     prompt: str = ""
+    again: Callable[[Attempt], bool] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
