@@ -15,6 +15,7 @@ from ..tools.errors import SettingsError, UsageError
 from ..tools.evidence import OWNER, Access, Validity
 from ..tools.rulebook import Rule, Rulebook
 from .flags import nearest
+from .model_settings import PriceSettings
 
 
 def _not_blank(text: str) -> str:
@@ -79,6 +80,7 @@ TABLES: Mapping[str, tuple[str, type[BaseModel]]] = {
     "rules": ("[[rules]]", RuleSettings),
     "people": ("[people.NAME]", PersonSettings),
     "groups": ("[groups.NAME]", GroupSettings),
+    "prices": ('[prices."MODEL"]', PriceSettings),
 }
 """The tables by their key: how each is written, and what it holds."""
 
@@ -92,6 +94,8 @@ ALLOWED = {
     "superseded_by": "a text that is not empty",
     "groups": 'a list of names, such as ["sales"]',
     "allowed": 'a table of lists, such as {team = ["hr"]}',
+    "prompt": "a price in USD for a million tokens, such as 0.4",
+    "completion": "a price in USD for a million tokens, such as 1.6",
 }
 """What the value of each key of a table may be, in words."""
 
