@@ -227,7 +227,7 @@ class Ledger:
         self._reserved = ask
 
     def admit_model(self, path: str, ask: Ask) -> Hold | str:
-        """Set aside what a call may cost at most, or remember the limit that forbids it and return its name."""
+        """Set aside what a call may cost at most, or return the limit that forbids it and remember it."""
         hold = Hold(path, ask.role, self.rate(ask.role).estimate(ask.size), 0)
         limit, ceiling = self._ceiling(ask, hold.prompt)
         hold = Hold(path, ask.role, hold.prompt, ceiling)

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
-from ..tools.evidence import ClaimKind, Feature, Reading, Verdict
+from ..tools.evidence import ClaimKind, Feature, Reading, Span, Verdict
 from .ports import Arguments, ToolCard
 
 RouteKind = Literal["none", "one", "iterative"]
@@ -33,13 +33,27 @@ class Decision(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
+class Ground:
+    """An earlier claim with the source, the document and the spans that carried it."""
+
+    text: str
+    source: str
+    document: str
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
-    """An earlier question of the conversation with what it was resolved to and how it ended."""
+    """An earlier question of the conversation with what it was resolved to and how it ended.
+
+    `grounds` are its claims with their sources; a policy is shown only those that are readable still.
+    """
 
     question: str
     standalone: str
     status: str
     claims: tuple[str, ...] = ()
+    grounds: tuple[Ground, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +67,11 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class RouteView:
-    """The question and the turns before it."""
+    """The question, the turns before it, and the tools there are."""
 
     question: str
     turns: tuple[Turn, ...] = ()
+    tools: tuple[ToolCard, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +121,7 @@ class PlannedCall:
 
 @dataclass(frozen=True, slots=True)
 class RewriteView:
-    """What is still open and what was already asked."""
+    """What is still open, what was already asked, and which calls failed and why."""
 
     question: str
     needs: tuple[Need, ...]
@@ -115,6 +130,7 @@ class RewriteView:
     evidence: tuple[Evidence, ...]
     lexicon: Lexicon
     tools: tuple[ToolCard, ...]
+    failed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +214,10 @@ class JudgeView:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Five decisions; replace one with `dataclasses.replace(rules, grade=mine)`."""
+    """Five decisions; replace one with `dataclasses.replace(rules, grade=mine)`.
+
+    `ahead` says that routing may take so long that round 1's text searches had better run beside it.
+    """
 
     name: str
     route: Callable[[RouteView], Awaitable[Decision[Route]]]
@@ -206,3 +225,4 @@ class Policy:
     grade: Callable[[GradeView], Awaitable[Decision[Grades]]]
     write: Callable[[WriteView], Awaitable[Decision[Writing]]]
     judge: Callable[[JudgeView], Awaitable[Decision[tuple[Verdict, ...]]]]
+    ahead: bool = False

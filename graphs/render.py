@@ -23,7 +23,14 @@ REPLIES = {
     "conversation": "The conversation does not hold that.",
     "arithmetic": "I cannot compute that.",
 }
-_LIMITS = {"steps": "step limit", "tool_calls": "tool call limit", "seconds": "time limit"}
+_LIMITS = {
+    "steps": "step limit",
+    "model_calls": "model call limit",
+    "tool_calls": "tool call limit",
+    "tokens": "token limit",
+    "seconds": "time limit",
+    "usd": "money limit",
+}
 _NOTHING_SAID = "The sources do not say."
 
 
@@ -35,7 +42,7 @@ async def render(state: RunState, runtime: Runtime[Run]) -> RunState:
     answer = _quiet(state, claims) if state["route"] == "none" else _searched(state, claims, run)
     answer = replace(
         answer,
-        notes=(*state.get("notes", []), *answer.notes),
+        notes=(*state.get("notes", []), *answer.notes, *run.ledger.notes),
         spent=run.ledger.spent(),
         revision=run.ports.library.revision,
         run=state["run"],
