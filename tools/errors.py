@@ -114,7 +114,14 @@ class ModelUnavailableError(ModelError):
 
 
 class ModelReplyError(ModelError):
-    """Report a reply that holds nothing usable; the same request may be sent once more."""
+    """Report a reply that holds nothing usable; the same request may be sent once more.
+
+    `starved` says that the model thought until its tokens were used up, so that more of them may help.
+    """
+
+    def __init__(self, message: str, attempts: tuple[object, ...] = (), *, starved: bool = False) -> None:
+        super().__init__(message, attempts)
+        self.starved = starved
 
 
 class ModelContextError(ModelError):
