@@ -25,7 +25,7 @@ MESSAGE_BYTES = 16
 SHOWN = 2
 """Times the tools may be shown to a model whose server knows no tools: in words and in a schema."""
 
-SCHEMA_BYTES = 256
+SCHEMA_BYTES = 128
 """Bytes charged for the words that hand a schema to a model whose server knows none."""
 
 
@@ -93,10 +93,10 @@ def content_size(request: Request) -> Size:
 def prompt_size(request: Request) -> Size:
     """Return the size of all that may be counted as prompt: messages, their frames, schema and tools."""
     frames = MESSAGE_BYTES * (len(request.messages) + 1)
-    schema = _json_bytes(request.schema) if request.schema is not None else 0
-    tools = SHOWN * _json_bytes(request.tools) if request.tools else 0
+    schema = SCHEMA_BYTES + _json_bytes(request.schema) if request.schema is not None else 0
+    tools = SHOWN * (SCHEMA_BYTES + _json_bytes(request.tools)) if request.tools else 0
     return content_size(request) + Size(frames + schema + tools)
 
 
 def _json_bytes(value: object) -> int:
-    return SCHEMA_BYTES + len(json.dumps(value, ensure_ascii=True, default=str))
+    return len(json.dumps(value, separators=(",", ":"), default=str))

@@ -23,6 +23,9 @@ COMPLETION_SHARE = 4
 SMALLEST_EVIDENCE = 600
 """Bytes of evidence that the smallest call of the writer is reserved with."""
 
+UNANSWERED = "no sentence that was read answers it"
+"""What is said of a need for which the model wrote no claim."""
+
 _INSUFFICIENT = re.compile(r"\W*insufficient\W*", re.I)
 _MARKS = re.compile(r"\s*[\[(]\s*S?\d+(?:\.\d+)?(?:\s*,\s*S?\d+(?:\.\d+)?)*\s*[\])]")
 _COMPUTES = re.compile(r"\d\s*(?:\*\*|[-+*/])\s*[\d(]")
@@ -37,18 +40,10 @@ class ClaimForm(Form):
     formula: str | None = None
 
 
-class MissingForm(Form):
-    """A need that no sentence answers."""
-
-    need: str
-    missing: str = ""
-
-
 class WriteForm(Form):
-    """The reply: claims, and what is missing."""
+    """The reply: claims; what is missing follows from the needs they name."""
 
     claims: tuple[ClaimForm, ...]
-    missing: tuple[MissingForm | str, ...] = ()
 
 
 async def write(mind: Mind, view: WriteView) -> Decision[Writing]:
@@ -127,7 +122,6 @@ def smallest_request(question: str) -> Request:
 
 def _task(view: WriteView, evidence: Sequence[Evidence]) -> Task[Writing]:
     claim = fields_of({"need": TEXT, "cites": list_of(TEXT), "text": TEXT, "formula": TEXT})
-    missing = fields_of({"need": TEXT, "missing": TEXT})
     return Task(
         decision="write",
         role="writer",
@@ -137,7 +131,7 @@ def _task(view: WriteView, evidence: Sequence[Evidence]) -> Task[Writing]:
             "evidence": evidence_block(evidence),
             "refused": _refused(view, sentence_ids(evidence)),
         },
-        schema=fields_of({"claims": list_of(claim), "missing": list_of(missing)}),
+        schema=fields_of({"claims": list_of(claim), "missing": list_of(TEXT)}),
         read=lambda reply: _read(reply, view, evidence),
         max_tokens=1024,
     )
@@ -156,7 +150,7 @@ def _refused(view: WriteView, shown: frozenset[str]) -> str:
 def _read(reply: Reply, view: WriteView, evidence: Sequence[Evidence]) -> Read[Writing]:
     """Read claims whose ids were all shown; the word for insufficient alone is a reply too."""
     if _INSUFFICIENT.fullmatch(reply.text):
-        return Read(Writing((), {need.id: "the model found no answer in it" for need in view.needs}))
+        return Read(Writing((), _missing(view, ())))
     form = read_form(read_object(reply.text), WriteForm)
     if isinstance(form, str):
         return Read(None, (form,))
@@ -171,7 +165,7 @@ def _read(reply: Reply, view: WriteView, evidence: Sequence[Evidence]) -> Read[W
             drafts.append(draft)
     if problems and not drafts:
         return Read(None, tuple(problems))
-    return Read(Writing(tuple(drafts), _missing(form, view, drafts)), tuple(problems))
+    return Read(Writing(tuple(drafts), _missing(view, drafts)), tuple(problems))
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,15 +206,10 @@ class _Reader:
         return next((need for need in supported if need in ids), ids[0])
 
 
-def _missing(form: WriteForm, view: WriteView, drafts: Sequence[Draft]) -> dict[str, str]:
-    """Return what is missing for each need that no claim answers."""
-    named = {one.need: fold(one.missing, 200) for one in form.missing if isinstance(one, MissingForm)}
+def _missing(view: WriteView, drafts: Sequence[Draft]) -> dict[str, str]:
+    """Return the needs that no claim answers; in what words is not left to the model."""
     answered = {draft.need for draft in drafts}
-    return {
-        need.id: "no sentence answers it" if not named.get(need.id) else "the model found no answer in it"
-        for need in view.needs
-        if need.id not in answered
-    }
+    return {need.id: UNANSWERED for need in view.needs if need.id not in answered}
 
 
 def _repeats(writing: Writing, view: WriteView) -> bool:
