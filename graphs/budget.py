@@ -290,9 +290,12 @@ class Ledger:
         self.entries.append(Entry(what, hold.path, True, self.seconds, prompt + completion))
 
     def _charged(self, hold: Hold, attempt: Attempt) -> tuple[int, int]:
+        """Return prompt and completion tokens; a failed attempt that reports nothing used costs nothing."""
         usage = attempt.usage or Usage(0, 0)
-        prompt = max(usage.prompt, usage.cached)
+        prompt = max(usage.prompt, usage.cached, 0)
         completion = max(usage.completion, usage.reasoning, 0)
+        if attempt.usage is not None and attempt.outcome != "ok":
+            return prompt, completion
         if completion == 0:
             by_bytes = math.ceil(attempt.completion_bytes * self.rate(hold.role).most)
             completion = by_bytes if attempt.outcome == "ok" or _refused(attempt) else hold.ceiling

@@ -127,10 +127,10 @@ async def ask(mind: Mind, task: Task[T]) -> Outcome[T]:
     """Ask, and once more with what was wrong when the reply cannot be used as a whole."""
     mind.asked[task.decision] += 1
     path = f"{task.decision}.{mind.asked[task.decision]}"
-    first, reply = await _turn(mind, f"{path}.try1", task, task.request)
+    first, reply = await _turn(mind, path, task, task.request)
     if first.too_large or first.by == RULES or not first.rejected:
         return first
-    second, _ = await _turn(mind, f"{path}.try2", task, _repair(task.request, reply, first))
+    second, _ = await _turn(mind, f"{path}.repair", task, _repair(task.request, reply, first))
     if second.value is not None:
         return second
     if first.value is not None:
