@@ -45,6 +45,10 @@ class Capabilities:
         return ways[min(ways.index(self.structure) + 1, len(ways) - 1)]
 
 
+EVERYTHING = Capabilities()
+"""What is believed of a model at first."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sent:
     """What a request made use of, so that a refusal can only be about that."""
@@ -111,7 +115,7 @@ class CapabilityBook:
 
     def of(self, address: str, model: str) -> Capabilities:
         """Return what is known of a model, which is believed to do everything at first."""
-        return self._known.get(_entry(address, model), Capabilities())
+        return self._known.get(_entry(address, model), EVERYTHING)
 
     def learn(self, address: str, model: str, capabilities: Capabilities) -> None:
         """Remember what a model can do, beside what other processes have found out meanwhile."""

@@ -10,12 +10,11 @@ from dataclasses import dataclass, replace
 from ..graphs.ports import Attempt, Model, ModelCall, Reply, Request, Role
 from ..tools.errors import (
     BudgetSpentError,
-    ModelContextError,
     ModelError,
     ModelReplyError,
     ModelUnavailableError,
 )
-from .capabilities import Capabilities, CapabilityBook
+from .capabilities import EVERYTHING, Capabilities, CapabilityBook
 from .chat_reply import Completion, NoFinishError, UnusableError, read_completion
 from .chat_request import Outgoing, write_request
 from .connection import FREE, Connection, Exchange, LostError, RefusedError
@@ -60,7 +59,7 @@ class _Call:
     request: Request
     exchange: Exchange
     model: str = ""
-    can: Capabilities = Capabilities()
+    can: Capabilities = EVERYTHING
     outgoing: Outgoing | None = None
 
 
@@ -140,10 +139,8 @@ class ChatModel:
             secrets=() if key is NO_KEY else (key.get_secret_value(),),
         )
         error = error_of(refusal, asked)
-        feature = (
-            not isinstance(error, ModelContextError)
-            and bool(call.outgoing)
-            and (self._negotiation.refused(call.model, call.outgoing.sent, refusal))
+        feature = call.outgoing is not None and self._negotiation.refused(
+            call.model, call.outgoing.sent, refusal
         )
         error = FeatureError(str(error), status=refusal.status) if feature else error
         free = feature or refusal.status < 500
@@ -156,9 +153,9 @@ class ChatModel:
         error: ModelError
         if lost.loss == "unreachable":
             what = f"no server answers at {server} ({lost.detail}); start it or correct OPENAI_BASE_URL"
-            error = (PassingError if self._reached else ModelUnavailableError)(f"{what}; {WITHOUT}")
+            error = PassingError(what) if self._reached else ModelUnavailableError(f"{what}; {WITHOUT}")
         else:
-            error = PassingError(f"{LOST[lost.loss].format(server=server, seconds=seconds)}; {WITHOUT}")
+            error = PassingError(LOST[lost.loss].format(server=server, seconds=seconds))
         error.attempts = self._attempts(call, lost.loss, lost.loss == "unreachable")
         return error
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from ..graphs.ports import Attempt, Model, Reply, Request
 from ..tools.errors import BudgetSpentError, ModelError, ModelUnavailableError
+from .endpoint import WITHOUT
 from .refusals import FeatureError, PassingError
 
 if TYPE_CHECKING:
@@ -85,7 +86,9 @@ class RetryingModel:
             return BudgetSpentError(
                 limit, f"{error}; the limits of the run allow no further attempt", attempts
             )
-        return ModelUnavailableError(str(error), attempts, status=error.status)
+        times = f", {len(attempts)} times" if len(attempts) > 1 else ""
+        message = f"{error}{times}; try again later; {WITHOUT}"
+        return ModelUnavailableError(message, attempts, status=error.status)
 
 
 @dataclass(slots=True)
