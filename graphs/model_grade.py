@@ -38,7 +38,7 @@ async def grade(mind: Mind, view: GradeView) -> Decision[Grades]:
     """Return the rules' grades, with the model's for passages that may or may not meet an open need."""
     by_rules = await mind.fallback.grade(view)
     needs = tuple(need for need in view.needs if need.id not in by_rules.value.met)
-    open_ = _undecided(view, by_rules.value, needs, mind.options.local)
+    open_ = _undecided(view, by_rules.value, needs, mind)
     if not open_:
         return by_rules
     outcome = await ask(mind, _task(view, needs, open_))
@@ -55,23 +55,22 @@ async def grade(mind: Mind, view: GradeView) -> Decision[Grades]:
     return Decision("grade", grades, reason, "model", rejected=outcome.rejected)
 
 
-def _undecided(
-    view: GradeView, grades: Grades, needs: Sequence[Need], local: frozenset[str]
-) -> tuple[Evidence, ...]:
-    """Return the passages whose features neither support an open need nor rule it out, best first."""
+def _undecided(view: GradeView, grades: Grades, needs: Sequence[Need], mind: Mind) -> tuple[Evidence, ...]:
+    """Return the passages whose features neither support an open need nor rule it out, best first.
+
+    After the model followed up, no passage is ruled out: it may have been sought for a name in between.
+    """
+    if not needs:
+        return ()
+    given = {item.s: grades.grades.get(item.s, Grade("off")) for item in view.evidence}
+    followed = mind.asked["follow"] > 0
     found = [
         item
         for item in view.evidence
-        if item.reading.document.source not in local
-        and (_is_related(grades, item.s) or _is_near(item, needs))
-        and item.grade in ("ungraded", "related", "off")
-        and not grades.grades.get(item.s, Grade("off")).needs
+        if not given[item.s].needs and item.reading.document.source not in mind.options.local
+        if followed or given[item.s].value == "related" or _is_near(item, needs)
     ]
-    return tuple(sorted(found, key=lambda item: (-item.score, item.s))[:MOST_UNDECIDED]) if needs else ()
-
-
-def _is_related(grades: Grades, s: int) -> bool:
-    return grades.grades.get(s, Grade("off")).value == "related"
+    return tuple(sorted(found, key=lambda item: (-item.score, item.s))[:MOST_UNDECIDED])
 
 
 def _is_near(item: Evidence, needs: Sequence[Need]) -> bool:

@@ -179,11 +179,18 @@ def _standalone(form: PlanForm, view: RouteView, by_rules: Route, rejected: list
     text = fold(form.standalone, LONGEST_STANDALONE)
     if not view.turns or not text or text == view.question:
         return by_rules.standalone if not view.turns or not text else view.question
-    why = prose(text) or loses(view.question, text) or invents(text, (view.question, *_said(view.turns)))
+    known = (view.question, *_said(view.turns))
+    why = prose(text) or loses(view.question, text) or invents(text, known) or _strays(text, known)
     if why:
         rejected.append(f"standalone {text[:80]!r}: {why}")
         return by_rules.standalone
     return text
+
+
+def _strays(text: str, known: Sequence[str]) -> str:
+    """Return why a text is about something else: it shares no word with what was said, or ""."""
+    shares = set(terms(text)) & {term for one in known for term in terms(one)}
+    return "" if shares and len(text) < LONGEST_STANDALONE else "it is about something else"
 
 
 def _needs(form: PlanForm, standalone: str, rejected: list[str]) -> tuple[Need, ...]:
@@ -191,12 +198,10 @@ def _needs(form: PlanForm, standalone: str, rejected: list[str]) -> tuple[Need, 
     texts = list(dict.fromkeys(fold(text, LONGEST_STANDALONE) for text in form.needs if text.strip()))
     if len(texts) < 2:
         return ()
-    asked = set(terms(standalone))
+    known = (standalone,)
     why = loses(standalone, " ".join(texts)) if len(texts) <= MOST_NEEDS else f"{len(texts)} needs"
-    why = why or next(
-        (f"{text[:40]!r} is about something else" for text in texts if not asked & set(terms(text))), ""
-    )
-    why = why or next((bad for text in texts if (bad := prose(text) or invents(text, (standalone,)))), "")
+    for text in texts:
+        why = why or prose(text) or invents(text, known) or _strays(text, known)
     if why:
         rejected.append(f"needs: {why}")
         return ()

@@ -219,8 +219,11 @@ def _repeats(writing: Writing, view: WriteView) -> bool:
 
 
 async def _by_rules(mind: Mind, view: WriteView, outcome: Outcome[Writing]) -> Decision[Writing]:
-    """Have the rules write whole sentences where the model gave nothing to use."""
-    written = await mind.fallback.write(view)
+    """Have the rules write whole sentences where the model gave nothing to use.
+
+    What was refused were the model's words; the sentences it cited may still answer.
+    """
+    written = await mind.fallback.write(replace(view, refused=()))
     why = outcome.why or "the model repeated what was refused"
     by = outcome.by if outcome.value is None else RULES
     if by == RULES and outcome.value is None:
@@ -236,12 +239,13 @@ async def _completed(mind: Mind, view: WriteView, writing: Writing) -> Writing:
     unmet = tuple(need for need in view.needs if need.id in writing.missing)
     if not unmet:
         return writing
-    own = (await mind.fallback.write(replace(view, needs=unmet, evidence=local))).value if local else None
+    open_ = replace(view, needs=unmet, refused=())
+    own = (await mind.fallback.write(replace(open_, evidence=local))).value if local else None
     drafts = list(own.drafts if own else ())
     answered = {draft.need for draft in drafts}
     if not any(need.id in answered for need in unmet):
-        all_ = (await mind.fallback.write(replace(view, needs=unmet))).value.drafts
-        drafts += [replace(draft, need=None) for draft in all_[:1] if draft not in drafts]
+        nearest = (await mind.fallback.write(open_)).value.drafts
+        drafts += [replace(draft, need=None) for draft in nearest[:1] if draft not in drafts]
     known = {draft.text for draft in writing.drafts}
     kept = tuple(draft for draft in drafts if draft.text not in known)
     missing = {need: why for need, why in writing.missing.items() if need not in answered}
