@@ -87,13 +87,17 @@ class ChatModel:
         PassingError and FeatureError say that the same request may be sent again.
         """
         call = _Call(path, request, Exchange())
+        seconds = self._seconds_left()
+        if seconds <= 0:
+            raise BudgetSpentError("seconds", "the time limit was reached before the model was asked")
         try:
-            async with asyncio.timeout(max(self._seconds_left(), 0.0)):
+            async with asyncio.timeout(seconds):
                 return await self._send(call)
         except TimeoutError:
             message = f"the time limit was reached while {self._endpoint.shown} was asked"
-            attempts = (call.exchange.attempt("cut at the deadline"),) if call.outgoing else ()
-            raise BudgetSpentError("seconds", message, attempts) from None
+            raise BudgetSpentError(
+                "seconds", message, self._attempts(call, "cut at the deadline", free=False)
+            ) from None
 
     async def _send(self, call: _Call) -> Reply:
         """Send a request and return what came back, or raise what its failure means."""

@@ -225,4 +225,6 @@ def asked_wait(headers: Mapping[str, str]) -> float | None:
 
 
 def _seconds(wait: float) -> str:
+    if wait >= 1e12:
+        return f"{wait:.0e} s"
     return f"{wait:,.0f} s" if wait >= 10 or wait == int(wait) else f"{wait:.1f} s"
