@@ -29,9 +29,11 @@ class Outgoing:
 def write_request(request: Request, model: str, can: Capabilities) -> Outgoing:
     """Return the body of a request to a model that can do this much."""
     native = bool(request.tools) and can.tools
-    schema = request.schema if native or not request.tools else choice_schema(request)
+    schema = request.schema
+    if schema is None and request.tools and not native:
+        schema = choice_schema(request.tools)
     structure = can.structure if schema is not None else None
-    messages = _messages(request, schema, can)
+    messages = _messages(request, can)
     body: dict[str, Any] = {"model": model, "messages": messages, can.ceiling: request.max_tokens}
     if can.temperature:
         body["temperature"] = 0
@@ -56,24 +58,23 @@ def _sent(body: Mapping[str, Any], structure: Structure | None) -> Sent:
     )
 
 
-def _messages(request: Request, schema: Mapping[str, Any] | None, can: Capabilities) -> Messages:
+def _messages(request: Request, can: Capabilities) -> Messages:
     """Return the messages, with what the server cannot be told otherwise added to the last one."""
     messages = [{"role": one["role"], "content": one["content"]} for one in request.messages]
     if not can.system:
         messages = _without_system(messages)
-    added = "\n\n".join(_added(request, schema, can))
+    added = "\n\n".join(_added(request, can))
     if added and messages:
         messages[-1] = messages[-1] | {"content": f"{messages[-1]['content']}\n\n{added}"}
     return messages
 
 
-def _added(request: Request, schema: Mapping[str, Any] | None, can: Capabilities) -> Iterator[str]:
+def _added(request: Request, can: Capabilities) -> Iterator[str]:
     spelled = can.spelled or can.structure == "text"
     if request.tools and not can.tools:
         yield choice_words(request)
-        schema = request.schema
-    if schema is not None and spelled:
-        yield f"{SPELLED}{compact(schema)}"
+    if request.schema is not None and spelled:
+        yield f"{SPELLED}{compact(request.schema)}"
 
 
 def _without_system(messages: Messages) -> Messages:

@@ -20,10 +20,7 @@ WORDS = (
     'Choose one of these tools: reply with {{"tool": its name, "arguments": an object that fits its '
     'parameters}}, or with {{"tool": "none", "arguments": {{}}}} when none helps.\n{tools}'
 )
-WORDS_BESIDE = (
-    'Reply with {{"reply": …, "call": …}}. As call, choose one of these tools: {{"tool": its name, '
-    '"arguments": an object that fits its parameters}}; "tool": "none" when none helps.\n{tools}'
-)
+WORDS_BESIDE = "These tools may be called:\n{tools}"
 
 _NAMES = ("tool", "name", "tool_name", "function", "function_name")
 _ARGUMENTS = ("arguments", "parameters", "args", "input", "tool_input")
@@ -46,19 +43,14 @@ def bare_tools(tools: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def choice_schema(request: Request) -> dict[str, Any]:
-    """Return the schema of a choice between the tools, beside the reply where a reply is wanted too."""
+def choice_schema(tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the schema of a choice of one tool with its arguments, or of none."""
     shared: dict[str, Any] = {}
-    tools = [*bare_tools(request.tools), _NONE]
-    one = {"anyOf": [_one_choice(tool["name"], _hoisted(tool["parameters"], shared)) for tool in tools]}
-    schema: dict[str, Any] = one
-    if request.schema is not None:
-        properties = {"reply": _hoisted(request.schema, shared), "call": one}
-        schema = {"type": "object", "properties": properties, "required": ["reply", "call"]}
-    return schema | ({"$defs": shared} if shared else {})
+    choices = [_one_choice(tool["name"], _hoisted(tool["parameters"], shared)) for tool in bare_tools(tools)]
+    return {"anyOf": [*choices, _one_choice(NO_TOOL, _NOTHING)]} | ({"$defs": shared} if shared else {})
 
 
-_NONE: Mapping[str, Any] = {"name": NO_TOOL, "parameters": {"type": "object", "properties": {}}}
+_NOTHING: Mapping[str, Any] = {"type": "object", "properties": {}}
 
 
 def _one_choice(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -76,42 +68,30 @@ def _hoisted(schema: Mapping[str, Any], shared: dict[str, Any]) -> dict[str, Any
 
 
 def choice_words(request: Request) -> str:
-    """Return the words that ask for a choice and name the tools."""
+    """Return the words that name the tools, and ask for a choice where no other reply is wanted."""
     words = WORDS if request.schema is None else WORDS_BESIDE
     tools = (json.dumps(tool, ensure_ascii=False, default=str) for tool in bare_tools(request.tools))
     return words.format(tools="\n".join(tools))
 
 
 def read_calls(completion: Completion, request: Request, native: bool) -> Completion:
-    """Return a completion whose tool calls are out of its text, where a server left them there."""
-    if completion.calls or not request.tools:
+    """Return a completion whose tool calls are out of its text, where a server left them there.
+
+    A reply that fits the schema of the request is the reply, whatever calls it names.
+    """
+    wanted = request.schema
+    if completion.calls or not request.tools or (wanted is not None and fits(completion.text, wanted)):
         return completion
-    found = _called(completion.text, request) if native else _chosen(completion.text)
-    if found is None:
+    calls = calls_in(completion.text, [tool["name"] for tool in bare_tools(request.tools)])
+    if not calls and (native or wanted is not None or not _chose_none(completion.text)):
         return completion
-    text, calls = found
     return replace(
-        completion, text=text, calls=tuple(calls), finish="tool_calls" if calls else completion.finish
+        completion, text="", calls=tuple(calls), finish="tool_calls" if calls else completion.finish
     )
 
 
-def _called(text: str, request: Request) -> tuple[str, list[Call]] | None:
-    if request.schema is not None and fits(text, request.schema):
-        return None
-    calls = calls_in(text, [tool["name"] for tool in bare_tools(request.tools)])
-    return ("", calls) if calls else None
-
-
-def _chosen(text: str) -> tuple[str, list[Call]] | None:
-    """Return the reply and the calls of a choice asked for by words; None where the text is no choice."""
-    for value in json_values(text):
-        if isinstance(value, dict) and "reply" in value and "call" in value:
-            call = value["call"]
-            calls = _calls_of(call if isinstance(call, list) else [call], frozenset())
-            return json.dumps(value["reply"], ensure_ascii=False), calls
-    calls = calls_in(text, ())
-    named_none = any(isinstance(value, dict) and value.get("tool") == NO_TOOL for value in json_values(text))
-    return ("", calls) if calls or named_none else None
+def _chose_none(text: str) -> bool:
+    return any(isinstance(value, dict) and value.get("tool") == NO_TOOL for value in json_values(text))
 
 
 def calls_in(text: str, names: Collection[str]) -> list[Call]:

@@ -302,14 +302,13 @@ def test_a_model_may_choose_no_tool() -> None:
         assert (reply.calls, reply.text) == ((), "")
 
 
-def test_reply_and_call_come_in_one_object_where_calls_are_not_native() -> None:
-    both = {"reply": {"route": "one"}, "call": {"tool": "keyword_search", "arguments": {"query": "x"}}}
-    with ModelServer([Say(json.dumps(both))], refuses={"tools": 500}) as server:
+def test_a_schema_stays_the_schema_where_calls_are_not_native() -> None:
+    with ModelServer([Say(ROUTED)], refuses={"tools": 500}) as server:
         reply = reply_of(server, ask(schema=True, tools=True))
-        assert json.loads(reply.text) == {"route": "one"}
-        assert [(one.name, json.loads(one.arguments)) for one in reply.calls] == [
-            ("keyword_search", {"query": "x"})
-        ]
+        assert (reply.text, reply.calls) == (ROUTED, ())
+        last = server.chats[-1].body
+        assert list(last["response_format"]["json_schema"]["schema"]["properties"]) == ["route"]
+        assert "Find words." in last["messages"][-1]["content"]
 
 
 def test_text_of_a_model_that_calls_nothing_stays_text() -> None:
