@@ -176,6 +176,12 @@ class ModelServer:
         return self
 
     def __exit__(self, *exc: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Go away, in the middle of what is being sent; a second time does nothing."""
+        if self._loop.is_closed():
+            return
         asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
