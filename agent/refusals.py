@@ -58,9 +58,13 @@ class Asked:
 
     def told(self, refusal: Refusal) -> str:
         """Return `(401: what the server said)`, on one line, short, without any key."""
-        line = " ".join(clean(_scrubbed(refusal.words, self.secrets)).split())
+        return f"({refusal.status}{self.quoted(refusal.words)})"
+
+    def quoted(self, words: str) -> str:
+        """Return words of others behind a colon, on one line, short, without any key; empty when none."""
+        line = " ".join(clean(_scrubbed(words, self.secrets)).split())
         short = line if len(line) <= LONGEST_WORDS else f"{line[:LONGEST_WORDS].rstrip()}…"
-        return f"({refusal.status}{': ' if short else ''}{short.rstrip('.')})"
+        return f": {short.rstrip('.')}" if short else ""
 
 
 def error_of(refusal: Refusal, asked: Asked) -> ModelError:
