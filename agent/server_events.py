@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterable, AsyncIterator
 
 MOST_EVENT_BYTES = 4_000_000
 """Bytes of one event at most; no server writes such a line on purpose."""
-
-_LINE_END = re.compile(rb"\r\n|\n|\r(?!\Z)")
 
 
 async def server_events(pieces: AsyncIterable[bytes]) -> AsyncIterator[str]:
@@ -19,8 +16,8 @@ async def server_events(pieces: AsyncIterable[bytes]) -> AsyncIterator[str]:
     """
     rest, data = b"", list[bytes]()
     async for piece in pieces:
-        *lines, rest = _LINE_END.split(rest + piece)
-        for line in lines:
+        *lines, rest = (rest + piece).split(b"\n")
+        for line in (line.removesuffix(b"\r") for line in lines):
             if not line and data:
                 yield b"\n".join(data).decode("utf-8", "replace")
                 data = []

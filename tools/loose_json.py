@@ -55,7 +55,7 @@ def _inline(text: str) -> Iterator[object]:
         try:
             value, position = _DECODER.raw_decode(text, start.start())
         except json.JSONDecodeError as error:
-            if error.pos >= len(text.rstrip()):
+            if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
                 return  # it breaks off, and a part of it must not pass for the whole
             position = start.end()
         except (ValueError, RecursionError):
