@@ -19,6 +19,9 @@ ROUND_STEPS = 3
 FEWEST_STEPS = 7
 """Steps of the shortest run that searches: route, one round and the closing steps."""
 
+LONGEST_TOKEN = 8
+"""Bytes a token of a completion has on the mean at most; a longer reply ignored its ceiling."""
+
 PER_MILLION = 1_000_000
 """Tokens a price is given for."""
 
@@ -297,9 +300,14 @@ class Ledger:
         if attempt.usage is not None and attempt.outcome != "ok":
             return prompt, completion
         if completion == 0:
-            by_bytes = math.ceil(attempt.completion_bytes * self.rate(hold.role).most)
-            completion = by_bytes if attempt.outcome == "ok" or _refused(attempt) else hold.ceiling
+            whole = attempt.outcome == "ok" or _refused(attempt)
+            completion = self._written(hold, attempt.completion_bytes) if whole else hold.ceiling
         return (prompt if prompt > 0 else hold.prompt), completion
+
+    def _written(self, hold: Hold, written: int) -> int:
+        """Estimate what was written: no more than the ceiling, unless no tokens are as long as that."""
+        by_rate = math.ceil(written * self.rate(hold.role).most)
+        return min(by_rate, max(hold.ceiling, math.ceil(written / LONGEST_TOKEN)))
 
     def extend(self, hold: Hold) -> bool:
         """Tell whether another attempt of a call fits beside all that is set aside and charged."""

@@ -102,7 +102,7 @@ class Ran:
 
 
 def run(agent: Agent, model: Any, question: str, **given: Any) -> Ran:
-    """Answer a question with a model; `given` may hold budget, options, history, access, tariff, tools."""
+    """Answer a question with a model; `given` may hold what `arun` looks for."""
     return asyncio.run(arun(agent, model, question, **given))
 
 
@@ -113,10 +113,11 @@ async def arun(agent: Agent, model: Any, question: str, **given: Any) -> Ran:
     budget: Budget = given.get("budget", Budget(seconds=600))
     clock = given.get("clock") or MachineClock()
     reader = agent.corpus_or_empty.reader(access, NO_FILTER)
-    seat = Seat(agent.corpus_or_empty, reader, agent.encoder, access)
+    encoder = agent.encoder if given.get("encoder", True) else None
+    seat = Seat(agent.corpus_or_empty, reader, encoder, access)
     ledger = Ledger(budget, clock.monotonic, given.get("tariff", Tariff()))
-    tools = given.get("tools") or Toolbox(search_tools.build_tools(search_tools.Seat(reader, agent.encoder)))
-    ports = Ports(MeteredTools(tools), CorpusLibrary(seat.corpus, reader, seat.encoder), clock)
+    tools = given.get("tools") or Toolbox(search_tools.build_tools(search_tools.Seat(reader, encoder)))
+    ports = Ports(MeteredTools(tools), CorpusLibrary(seat.corpus, reader, encoder), clock)
     policy = (
         rules
         if model is None
