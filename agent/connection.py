@@ -57,6 +57,11 @@ class Exchange:
     completion_bytes: int = 0
     answered: bool = False
 
+    @property
+    def began_empty(self) -> bool:
+        """Tell whether a server began to answer and sent no word."""
+        return self.answered and not self.completion_bytes
+
     def begin(self, prompt_bytes: int) -> None:
         """Note that a request leaves now."""
         self.prompt_bytes = prompt_bytes

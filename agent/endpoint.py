@@ -37,6 +37,7 @@ class Endpoint:
     names: Mapping[Role, str]
     request_seconds: float = 60.0
     attempts: int = 3
+    stream: bool = True
 
     @property
     def local(self) -> bool:
@@ -72,6 +73,7 @@ def endpoint_of(settings: ModelSettings, environ: Mapping[str, str]) -> Endpoint
         {role: name for role, name in named.items() if name},
         settings.request_seconds,
         settings.attempts,
+        settings.stream,
     )
 
 

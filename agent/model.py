@@ -103,7 +103,7 @@ class ChatModel:
         """Send a request and return what came back, or raise what its failure means."""
         try:
             call.model = await self._name(call.request.role)
-            call.can = self._negotiation.of(call.model)
+            call.can = self._asked_for(call.model)
             call.outgoing = outgoing = write_request(call.request, call.model, call.can)
             call.exchange.begin(outgoing.prompt_bytes)
             payload = await self._connection.complete(outgoing, call.request.max_tokens, call.exchange)
@@ -126,6 +126,8 @@ class ChatModel:
             can = replace(can, tools=False)
         if request.schema is not None and read.finish == "stop" and not fits(read.text, request.schema):
             can = replace(can, spelled=True)
+        if not self._endpoint.stream:
+            can = replace(can, stream=self._negotiation.of(call.model).stream)
         self._negotiation.worked(call.model, can, sent)
         calls = tuple(ModelCall(f"{call.path}.call{n}", *one) for n, one in enumerate(read.calls, 1))
         attempt = call.exchange.attempt("ok", read.usage)
@@ -154,6 +156,8 @@ class ChatModel:
     def _lost(self, call: _Call, lost: LostError) -> ModelError:
         """Return the error of an exchange without a whole answer."""
         server, seconds = self._endpoint.shown, self._endpoint.request_seconds
+        if lost.loss == "lost" and call.can.stream and call.exchange.began_empty:
+            self._negotiation.stream_broke(call.model)
         error: ModelError
         if lost.loss == "unreachable":
             what = f"no server answers at {server} ({lost.detail}); start it or correct OPENAI_BASE_URL"
@@ -176,6 +180,11 @@ class ChatModel:
     def _attempts(self, call: _Call, outcome: str, free: bool) -> tuple[Attempt, ...]:
         """Return the record of a failed request; none when it was about the names of models only."""
         return (call.exchange.attempt(outcome, FREE if free else None),) if call.outgoing else ()
+
+    def _asked_for(self, model: str) -> Capabilities:
+        """Return what to ask of a model: what it can do, as far as settings want it."""
+        can = self._negotiation.of(model)
+        return can if self._endpoint.stream else replace(can, stream=False)
 
     async def _name(self, role: Role) -> str:
         """Return the model for a role: the one that is named, else the only one the server has."""

@@ -63,6 +63,12 @@ class ModelSettings(Section):
     attempts: Whole = Field(
         default=3, ge=1, le=10, description="Times a request is sent at most when the server fails."
     )
+    stream: bool = Field(
+        default=True,
+        description="Whether replies are streamed. Otherwise a server is silent while it writes; some report "
+        "what they used only then.",
+        json_schema_extra={"allowed": "true or false"},
+    )
     local: Globs = Field(
         default=(),
         description="Sources whose passages never reach a model on another machine (patterns of names).",

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from .capabilities import Capabilities, CapabilityBook, Sent, lessened, lessened_blindly
 from .refusals import BLIND_STATUSES, Refusal, may_be_feature
+
+MOST_BROKEN = 2
+"""Streams that may break before their first piece until a server counts as one that cannot stream."""
 
 
 class Negotiation:
@@ -16,10 +20,13 @@ class Negotiation:
         self._address = address
         self._trials: dict[str, Capabilities] = {}
         self._failed: set[str] = set()
+        self._broken: Counter[str] = Counter()
+        self._in_one_body: set[str] = set()
 
     def of(self, model: str) -> Capabilities:
         """Return what to ask of a model now."""
-        return self._trials.get(model) or self._book.of(self._address, model)
+        now = self._trials.get(model) or self._book.of(self._address, model)
+        return replace(now, stream=False) if model in self._in_one_body else now
 
     def refused(self, model: str, sent: Sent, refusal: Refusal) -> bool:
         """Tell whether a refusal named a feature, which is asked for no more.
@@ -41,8 +48,19 @@ class Negotiation:
         """Ask for no stream any more: those of the server do not say why they end."""
         self._trials[model] = replace(self.of(model), stream=False, usage=False)
 
+    def stream_broke(self, model: str) -> None:
+        """Ask for the next reply in one body, for a server may be able to say only there why it has none.
+
+        Streams are asked for again after a reply has come, unless they break at once again.
+        """
+        self._broken[model] += 1
+        self._in_one_body.add(model)
+
     def worked(self, model: str, capabilities: Capabilities, sent: Sent) -> None:
         """Remember what a server has answered well."""
+        if model in self._in_one_body and self._broken[model] < MOST_BROKEN:
+            capabilities = replace(capabilities, stream=True)
+        self._in_one_body.discard(model)
         proven = capabilities.proven or sent.structure not in (None, "text") or sent.tools
         self._trials.pop(model, None)
         self._failed.discard(model)

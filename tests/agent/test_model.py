@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from model_calls import KEY, SCHEMA, TOOL, ask, error_of, reply_of
-from model_server import Body, ModelServer, Reply, Say, Status
+from model_calls import KEY, SCHEMA, TOOL, ask, endpoint_at, error_of, reply_of
+from model_server import Body, Cut, ModelServer, Reply, Say, Status
 from quaere.agent.capabilities import CapabilityBook
+from quaere.agent.model import open_model
 from quaere.graphs.ports import Usage
-from quaere.tools.errors import ModelReplyError
+from quaere.tools.errors import ModelContextError, ModelReplyError
 
 ROUTED = '{"route": "one"}'
 
@@ -134,6 +136,47 @@ def test_streams_without_a_finish_reason_are_asked_for_no_more(tmp_path: Path) -
         assert reply_of(server, ask(), CapabilityBook(tmp_path)).text == "12 EUR"
         assert reply_of(server, ask(), CapabilityBook(tmp_path)).text == "12 EUR"
         assert [bool(one.body.get("stream")) for one in server.chats] == [True, False, False]
+
+
+def test_a_server_that_breaks_off_before_its_first_piece_is_asked_in_one_body() -> None:
+    def answer(body: Any) -> Reply:
+        too_long = Status(
+            400, {"error": {"message": "Requested tokens (3030) exceed context window of 2048"}}
+        )
+        if len(body["messages"][-1]["content"]) < 100:
+            return Say("12 EUR")
+        return Cut() if body.get("stream") else too_long
+
+    book = CapabilityBook(None)
+    with ModelServer(answer) as server:
+        long = ask(messages=({"role": "user", "content": "word " * 100},))
+        assert isinstance(error_of(server, long, book=book), ModelContextError)
+        assert [bool(one.body.get("stream")) for one in server.chats] == [True, False]
+        assert reply_of(server, ask(), book).text == "12 EUR"
+        assert server.chats[-1].body["stream"] is True
+
+
+def test_one_lost_stream_does_not_end_streaming_two_that_broke_at_once_do(tmp_path: Path) -> None:
+    def answer(body: Any) -> Reply:
+        return Cut() if body.get("stream") else Say("12 EUR")
+
+    async def run() -> None:
+        async with open_model(endpoint_at(server.url), CapabilityBook(tmp_path), lambda: 20.0) as model:
+            for _ in range(3):
+                assert (await model.reply("r1.route.1", ask())).text == "12 EUR"
+
+    with ModelServer(answer) as server:
+        asyncio.run(run())
+        assert [bool(one.body.get("stream")) for one in server.chats] == [True, False, True, False, False]
+
+
+def test_streams_may_be_switched_off() -> None:
+    book = CapabilityBook(None)
+    with ModelServer([Say("12 EUR")]) as server:
+        assert reply_of(server, ask(), book, stream=False).text == "12 EUR"
+        assert "stream" not in server.chats[0].body
+        reply_of(server, ask(), book)
+        assert server.chats[1].body["stream"] is True
 
 
 def test_missing_usage_is_none_and_the_bytes_are_counted() -> None:
