@@ -49,6 +49,22 @@ def _under(item: Evidence, j: int) -> str:
     return f"({fold(' › '.join(inside), LONGEST_PLACE)}) " if inside else ""
 
 
+def fitting(evidence: Sequence[Evidence], most: int) -> tuple[Evidence, ...]:
+    """Return the passages whose lines fit so many UTF-8 bytes, strongest chosen first, in the order given."""
+    chosen: set[int] = set()
+    for item in sorted(evidence, key=lambda item: (not item.needs, -item.score, item.s)):
+        size = bytes_of(item)
+        if size <= most:
+            chosen.add(item.s)
+            most -= size
+    return tuple(item for item in evidence if item.s in chosen)
+
+
+def bytes_of(item: Evidence) -> int:
+    """Return the UTF-8 bytes of the lines of a passage."""
+    return len(passage_block(item).encode("utf-8", "surrogatepass")) + 1
+
+
 def evidence_block(evidence: Sequence[Evidence]) -> str:
     """Return the passages as lines in their order, or a word for none."""
     return "\n".join(passage_block(item) for item in evidence) or "(none)"

@@ -55,12 +55,13 @@ class ModelOptions:
     """What settings say about the model policy.
 
     `local` names the sources whose passages no remote model may see; `degrade` lets the rules take over when
-    the model refuses or is gone.
+    the model refuses or is gone; `evidence_bytes` bounds the passages of one prompt, as UTF-8.
     """
 
     strategies: Strategies = Strategies()
     local: frozenset[str] = frozenset()
     degrade: bool = False
+    evidence_bytes: int = 16_000
 
 
 @dataclass(slots=True)
@@ -135,8 +136,7 @@ async def ask(mind: Mind, task: Task[T]) -> Outcome[T]:
         return second
     if first.value is not None:
         return first
-    why = second.why if second.by == RULES else first.rejected[0]
-    return replace(second, by=SAFE, why=why, rejected=(*first.rejected, *second.rejected))
+    return replace(second, by=SAFE, why=first.rejected[0], rejected=(*first.rejected, *second.rejected))
 
 
 async def _turn(mind: Mind, path: str, task: Task[T], request: Request) -> tuple[Outcome[T], Reply | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from .fence import evidence_block, need_lines, question_line
+from .fence import evidence_block, fitting, need_lines, question_line
 from .model_ask import Mind, Read, Task, ask
 from .policy import Decision, Evidence, Grade, Grades, GradeValue, GradeView, Ladder, Need
 from .ports import Reply
@@ -70,7 +70,8 @@ def _undecided(view: GradeView, grades: Grades, needs: Sequence[Need], mind: Min
         if not given[item.s].needs and item.reading.document.source not in mind.options.local
         if followed or given[item.s].value == "related" or _is_near(item, needs)
     ]
-    return tuple(sorted(found, key=lambda item: (-item.score, item.s))[:MOST_UNDECIDED])
+    best = sorted(found, key=lambda item: (-item.score, item.s))[:MOST_UNDECIDED]
+    return fitting(best, mind.options.evidence_bytes)
 
 
 def _is_near(item: Evidence, needs: Sequence[Need]) -> bool:

@@ -9,7 +9,7 @@ from ..tools.analyze import content_words, terms
 from .calls import TEXT_SEARCHES
 from .conversation import make_standalone
 from .faithful import invents, loses, prose
-from .fence import evidence_block, fold, need_lines, question_line
+from .fence import evidence_block, fitting, fold, need_lines, question_line
 from .model_ask import Mind, Outcome, Read, Task, ask
 from .model_plan import READ_ON, Planning, calls_schema, plan_calls, tool_specs, wanted_calls
 from .needs import MOST_NEEDS, lacks_subject, split_needs
@@ -20,7 +20,7 @@ from .wire import TEXT, Form, Schema, fields_of, list_of, one_of, read_form, rea
 MOST_TURNS = 4
 """Earlier turns a model is shown, the latest ones."""
 
-MOST_SHOWN = 6
+MOST_SHOWN = 4
 """Passages a model is shown when it plans what to ask next."""
 
 LONGEST_STANDALONE = 500
@@ -259,6 +259,7 @@ async def rewrite(mind: Mind, view: RewriteView) -> Decision[tuple[PlannedCall, 
 def _follow_task(mind: Mind, view: RewriteView) -> Task[tuple[PlannedCall, ...]]:
     shown = [item for item in view.evidence if item.reading.document.source not in mind.options.local]
     best = sorted(shown, key=lambda item: (item.grade == "off", -item.score, item.s))[:MOST_SHOWN]
+    best = list(fitting(best, mind.options.evidence_bytes // 2))
     seen = [text for item in best for text in item.reading.texts]
     planning = Planning(
         question=view.question,

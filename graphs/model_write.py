@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from .conversation import evaluate
-from .estimate import size_of
-from .fence import evidence_block, fold, need_lines, passage_block, question_line, sentence_ids
+from .fence import bytes_of, evidence_block, fitting, fold, need_lines, question_line, sentence_ids
 from .model_ask import RULES, Mind, Outcome, Read, Task, ask
 from .policy import Decision, Draft, Evidence, Lexicon, Need, WriteView, Writing
 from .ports import Reply, Request
@@ -75,36 +74,21 @@ def _hide(mind: Mind, view: WriteView) -> None:
 
 async def _written(mind: Mind, view: WriteView, shown: Sequence[Evidence]) -> Outcome[Writing]:
     """Ask with as much evidence as fits, and once with half of it when the model's window is too small."""
-    base = write_request(view)
-    room = mind.model.room(base)
-    fitting = _fitting(shown, room - room // COMPLETION_SHARE)
-    if not fitting:
+    room = mind.model.room(write_request(view))
+    most = min(room - room // COMPLETION_SHARE, mind.options.evidence_bytes)
+    held = fitting(shown, most)
+    if not held:
         mind.model.ledger.stop("tokens")
         return Outcome(None, RULES, "the token limit leaves no room for the smallest prompt")
-    outcome = await ask(mind, _task(view, fitting))
-    if outcome.too_large and len(fitting) > 1:
-        half = sum(_bytes_of(item) for item in fitting) // 2
-        outcome = await ask(mind, _task(view, _fitting(fitting, half) or fitting[:1]))
-    if len(fitting) < len(shown):
+    outcome = await ask(mind, _task(view, held))
+    if outcome.too_large and len(held) > 1:
+        held = fitting(held, sum(bytes_of(item) for item in held) // 2) or held[:1]
+        outcome = await ask(mind, _task(view, held))
+    if len(held) < len(shown) and most < mind.options.evidence_bytes:
         mind.note(
-            f"{len(shown) - len(fitting)} of {len(shown)} passages did not fit the token limit of the writer"
+            f"{len(shown) - len(held)} of {len(shown)} passages did not fit the token limit of the writer"
         )
     return outcome
-
-
-def _fitting(evidence: Sequence[Evidence], most: int) -> tuple[Evidence, ...]:
-    """Return the passages that fit so many bytes, strongest first chosen, in the order they were packed."""
-    chosen: set[int] = set()
-    for item in sorted(evidence, key=lambda item: (not item.needs, -item.score, item.s)):
-        size = _bytes_of(item)
-        if size <= most:
-            chosen.add(item.s)
-            most -= size
-    return tuple(item for item in evidence if item.s in chosen)
-
-
-def _bytes_of(item: Evidence) -> int:
-    return size_of(passage_block(item)).total + 1
 
 
 def write_request(view: WriteView, evidence: Sequence[Evidence] = ()) -> Request:
