@@ -116,6 +116,8 @@ def refuse_table(error: ErrorDetails, file: str) -> SettingsError:
         hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(record.model_fields)}"
         return SettingsError(f"{file}: {place}: unknown key {key!r}; {hint}")
     name = ".".join(str(part) for part in inner[1:] if part != "[key]")
+    if error["type"] == "missing":
+        return SettingsError(f"{file}: {place}: {name} is missing; give {ALLOWED[key]}")
     given = error["input"]
     shown = given.isoformat() if isinstance(given, datetime) else repr(given)
     return SettingsError(f"{file}: {place}: {name} = {shown} is refused; give {ALLOWED[key]}")

@@ -105,6 +105,17 @@ def _calls(message: Mapping[str, Any]) -> Sequence[Call]:
     ]
 
 
+def written_bytes(payload: object) -> int:
+    """Return the UTF-8 bytes a model wrote for a completion: text, thoughts, names and arguments of calls."""
+    choices = payload.get("choices") if isinstance(payload, dict) else None
+    first = choices[0] if isinstance(choices, list) and choices else None
+    message = first.get("message") if isinstance(first, dict) else None
+    if not isinstance(message, dict):
+        return 0
+    texts = [_text(message.get(name)) for name in ("content", "refusal", *REASONING)]
+    return sum(len(text.encode()) for text in (*texts, *(part for call in _calls(message) for part in call)))
+
+
 def read_usage(payload: object) -> Usage | None:
     """Return the usage a body reports; None when it is missing, impossible or plainly made up.
 

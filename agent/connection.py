@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..graphs.ports import Attempt, Usage
+from .chat_reply import written_bytes
 from .chat_request import Outgoing
 from .endpoint import Endpoint
 from .refusals import Refusal, words_of
@@ -186,12 +187,13 @@ async def _streamed(pieces: AsyncIterator[bytes], ceiling: int, exchange: Exchan
 async def _whole(pieces: AsyncIterator[bytes], exchange: Exchange) -> dict[str, Any]:
     """Return the completion of one body; LostError for markup and for a body that breaks off."""
     body = b"".join([piece async for piece in _counted(pieces)])
+    exchange.completion_bytes = len(body)
     try:
         payload = json.loads(body)
     except (ValueError, RecursionError):
         raise LostError("markup" if body.lstrip().startswith(b"<") else "lost") from None
     payload = payload if isinstance(payload, dict) else {}
-    exchange.completion_bytes = len(body) if payload.get("choices") else 0
+    exchange.completion_bytes = written_bytes(payload)
     error = payload.get("error")
     if error and not payload.get("choices"):
         raise RefusedError(_refusal_in(error if isinstance(error, dict) else {"message": str(error)}))

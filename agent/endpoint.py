@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import get_args
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
+from ..graphs.budget import Price, Tariff
 from ..graphs.ports import Role
 from ..tools.errors import ModelUnavailableError, SettingsError
-from .model_settings import KEY_VARIABLE, ModelSettings
+from .model_settings import KEY_VARIABLE, ModelSettings, PriceSettings
 
 OPENAI = "https://api.openai.com/v1"
 DEFAULT_MODEL = "gpt-4.1-mini"
@@ -80,6 +81,17 @@ def endpoint_of(settings: ModelSettings, environ: Mapping[str, str]) -> Endpoint
 def is_named(settings: ModelSettings, environ: Mapping[str, str]) -> bool:
     """Tell whether a model was asked for at all: by a key, an address or a name."""
     return bool(environ.get(KEY_VARIABLE, "").strip() or settings.base_url or settings.name)
+
+
+def kept_here(settings: ModelSettings, endpoint: Endpoint, sources: Iterable[str]) -> frozenset[str]:
+    """Return the sources whose passages must not reach the model: none when it runs on this machine."""
+    return frozenset(() if endpoint.local else filter(settings.keeps_here, sources))
+
+
+def tariff_of(endpoint: Endpoint, prices: Mapping[str, PriceSettings]) -> Tariff:
+    """Return which model serves each role, and what each costs."""
+    costs = {name: Price(one.prompt, one.completion) for name, one in prices.items()}
+    return Tariff({role: endpoint.names.get(role, "") for role in get_args(Role)}, costs)
 
 
 def is_local(base_url: str) -> bool:

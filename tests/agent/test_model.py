@@ -179,8 +179,9 @@ def test_streams_may_be_switched_off() -> None:
         assert server.chats[1].body["stream"] is True
 
 
-def test_missing_usage_is_none_and_the_bytes_are_counted() -> None:
-    with ModelServer([Say("zwölf", usage=None)]) as server:
+@pytest.mark.parametrize("streams", [True, False])
+def test_missing_usage_is_none_and_the_bytes_are_counted(streams: bool) -> None:
+    with ModelServer([Say("zwölf", usage=None)], ignores_stream=not streams) as server:
         reply = reply_of(server, ask())
         assert reply.usage is None
         assert (reply.attempts[0].usage, reply.attempts[0].completion_bytes) == (None, 6)

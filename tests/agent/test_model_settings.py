@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from quaere.agent.endpoint import DEFAULT_MODEL, endpoint_of
+from quaere.agent.endpoint import DEFAULT_MODEL, endpoint_of, kept_here, tariff_of
+from quaere.agent.model_settings import ModelSettings, PriceSettings
 from quaere.agent.settings import Settings, load_settings
+from quaere.graphs.budget import Price
 from quaere.tools.errors import SettingsError
 
 
@@ -87,6 +89,22 @@ def test_sources_that_stay_here_are_named_by_patterns(tmp_path: Path) -> None:
     assert not load(tmp_path).model.keeps_here("handbook")
 
 
+def test_only_a_model_elsewhere_is_kept_from_what_stays_here() -> None:
+    settings = ModelSettings(local=("hand*",), base_url="http://h.example/v1")
+    here = ModelSettings(local=("hand*",), base_url="http://127.0.0.1:1/v1")
+    sources = ["handbook", "news"]
+    assert kept_here(settings, endpoint_of(settings, {}), sources) == {"handbook"}
+    assert kept_here(here, endpoint_of(here, {}), sources) == frozenset()
+
+
+def test_the_tariff_names_the_price_of_each_role() -> None:
+    settings = ModelSettings(base_url="http://h/v1", name="small", writer="big")
+    prices = {"small": PriceSettings(prompt=1, completion=2), "big": PriceSettings(prompt=10, completion=20)}
+    tariff = tariff_of(endpoint_of(settings, {}), prices)
+    assert (tariff.price("writer"), tariff.price("judge")) == (Price(10, 20), Price(1, 2))
+    assert tariff_of(endpoint_of(settings, {}), {}).price("writer") is None
+
+
 def test_prices_stand_by_the_name_of_the_model(tmp_path: Path) -> None:
     prices = load(tmp_path, '[prices."gpt-4.1-mini"]\nprompt = 0.4\ncompletion = 1.6\n').prices
     assert (prices["gpt-4.1-mini"].prompt, prices["gpt-4.1-mini"].completion) == (0.4, 1.6)
@@ -101,7 +119,7 @@ def test_prices_stand_by_the_name_of_the_model(tmp_path: Path) -> None:
             "prompt = 1\ncompletion = 1\ncomplete = 2",
             "prices.m: unknown key 'complete'; did you mean 'completion'?",
         ),
-        ("prompt = 1", "prices.m: completion = "),
+        ("prompt = 1", "prices.m: completion is missing; give a price in USD"),
     ],
 )
 def test_a_price_that_is_none_is_refused(tmp_path: Path, written: str, message: str) -> None:
