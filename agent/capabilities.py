@@ -44,6 +44,11 @@ class Capabilities:
         ways: tuple[Structure, ...] = get_args(Structure)
         return ways[min(ways.index(self.structure) + 1, len(ways) - 1)]
 
+    @property
+    def unenforced(self) -> Structure:
+        """Return the way to send a schema to a server that took a strict one and did not hold it."""
+        return "json_object" if self.structure == "json_schema" else self.structure
+
 
 EVERYTHING = Capabilities()
 """What is believed of a model at first."""

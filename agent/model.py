@@ -125,7 +125,7 @@ class ChatModel:
         if sent.tools and read.calls and not completion.calls:
             can = replace(can, tools=False)
         if request.schema is not None and read.finish == "stop" and not fits(read.text, request.schema):
-            can = replace(can, spelled=True)
+            can = replace(can, spelled=True, structure=can.unenforced)
         if not self._endpoint.stream:
             can = replace(can, stream=self._negotiation.of(call.model).stream)
         self._negotiation.worked(call.model, can, sent)

@@ -79,7 +79,7 @@ def test_a_schema_that_is_ignored_is_written_into_the_next_prompt() -> None:
     with ModelServer([Say("I would say one."), Say(ROUTED)]) as server:
         assert reply_of(server, ask(schema=True), book).text == "I would say one."
         assert reply_of(server, ask(schema=True), book).text == ROUTED
-        assert kinds(server) == ["json_schema", "json_schema"]
+        assert kinds(server) == ["json_schema", "json_object"]
         assert "JSON Schema" not in server.chats[0].body["messages"][-1]["content"]
         assert "JSON Schema" in server.chats[1].body["messages"][-1]["content"]
 

@@ -401,8 +401,8 @@ def _features(body: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _schema(body: Mapping[str, Any]) -> object:
-    given = body.get("response_format", {})
-    return given.get("schema") or given.get("json_schema", {}).get("schema")
+    """Return the schema a model reads; that of a grammar, as with json_object, is none of its prompt."""
+    return body.get("response_format", {}).get("json_schema", {}).get("schema")
 
 
 def _usage(reply: Say, asked: int, written: int) -> Mapping[str, Any] | None:
