@@ -85,11 +85,11 @@ class Chat:
         return command != "/quit"
 
     def _answer(self, question: str) -> None:
+        from ..graphs.earlier import turn_after
         from .asking import Question
 
         answer = self.agent.answer(Question(question, tuple(self.turns), self.filter, policy=self.policy))
-        claims = tuple(claim.text for claim in answer.claims)
-        self.turns.append(Turn(question, answer.question, answer.status, claims))
+        self.turns.append(turn_after(question, answer))
         if self.as_json:
             emit_json(answer.to_json(), indent=None)
             return

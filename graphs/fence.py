@@ -23,8 +23,8 @@ _UNSEEN = ("Cc", "Cf", "Cs", "Co")
 def fold(text: str, most: int = LONGEST_LINE) -> str:
     """Return a text in one line of at most so many characters, without characters that no reader sees."""
     line = " ".join(text[: 4 * most].split())
-    seen = line if line.isascii() and line.isprintable() else "".join(_seen(line))
-    return seen if len(seen) <= most and len(text) <= 4 * most else f"{seen[:most]} … (cut)"
+    seen = line if line.isascii() and line.isprintable() else " ".join("".join(_seen(line)).split())
+    return seen if len(seen) <= most and len(text) <= 4 * most else f"{seen[:most].rstrip()} … (cut)"
 
 
 def _seen(line: str) -> Iterable[str]:

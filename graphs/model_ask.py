@@ -82,10 +82,14 @@ class Mind:
 
 @dataclass(frozen=True, slots=True)
 class Read(Generic[T]):
-    """What a reply was read as: a value or None, and what was wrong with it, in sentences for the model."""
+    """What a reply was read as: a value or None, and what was wrong with it.
+
+    `problems` are sentences for the model, which may correct them; `dropped` was understood and not taken.
+    """
 
     value: T | None
     problems: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +118,21 @@ class Task(Generic[T]):
 class Outcome(Generic[T]):
     """What a decision may rest on: the value, or None with who decides instead and why.
 
-    `rejected` is what was wrong with the reply; `too_large` says that a shorter prompt may do.
+    `problems` is what was wrong with the reply, `dropped` what was not taken of it; `too_large` says that a
+    shorter prompt may do.
     """
 
     value: T | None
     by: str
     why: str = ""
-    rejected: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
     too_large: bool = False
+
+    @property
+    def rejected(self) -> tuple[str, ...]:
+        """Return all that was considered and not taken."""
+        return (*self.problems, *self.dropped)
 
 
 async def ask(mind: Mind, task: Task[T]) -> Outcome[T]:
@@ -129,18 +140,19 @@ async def ask(mind: Mind, task: Task[T]) -> Outcome[T]:
     mind.asked[task.decision] += 1
     path = f"{task.decision}.{mind.asked[task.decision]}"
     first, reply = await _turn(mind, path, task, task.request)
-    if first.too_large or first.by == RULES or not first.rejected:
+    if first.too_large or first.by == RULES or not first.problems:
         return first
     second, _ = await _turn(mind, f"{path}.repair", task, _repair(task.request, reply, first))
     if second.value is not None:
         return second
     if first.value is not None:
         return first
-    return replace(second, by=SAFE, why=first.rejected[0], rejected=(*first.rejected, *second.rejected))
+    problems = (*first.problems, *second.problems)
+    return replace(second, by=SAFE, why=problems[0], problems=problems, dropped=first.dropped)
 
 
 async def _turn(mind: Mind, path: str, task: Task[T], request: Request) -> tuple[Outcome[T], Reply | None]:
-    """Return what one request gives; a reply that cannot be used has its problems in `rejected`."""
+    """Return what one request gives; a reply that cannot be used has its problems beside it."""
     try:
         reply = await mind.model.reply(path, request)
     except ModelUnavailableError:
@@ -160,7 +172,8 @@ async def _turn(mind: Mind, path: str, task: Task[T], request: Request) -> tuple
     problems = found.problems
     if found.value is None and reply.finish == "length":
         problems = (f"the reply was cut off at {request.max_tokens:,} tokens; be shorter", *problems)
-    return Outcome(found.value, "model" if found.value is not None else SAFE, "", problems), reply
+    by = "model" if found.value is not None else SAFE
+    return Outcome(found.value, by, "", problems, found.dropped), reply
 
 
 def _repair(request: Request, reply: Reply | None, outcome: Outcome[T]) -> Request:
@@ -170,7 +183,7 @@ def _repair(request: Request, reply: Reply | None, outcome: Outcome[T]) -> Reque
     if reply is None:
         return replace(request, max_tokens=ceiling)
     written = reply.text or "\n".join(f"{call.name} {call.arguments}" for call in reply.calls)
-    wrong = "\n".join(f"- {problem}" for problem in outcome.rejected[:8])
+    wrong = "\n".join(f"- {problem}" for problem in outcome.problems[:8])
     messages = (
         *request.messages,
         {"role": "assistant", "content": written[:SHOWN_BACK] or "(nothing)"},

@@ -15,6 +15,7 @@ from .arguments import misfit
 from .calls import TEXT_SEARCHES
 from .faithful import invents, loses, prose
 from .fence import fold
+from .model_ask import Read
 from .policy import Need, PlannedCall
 from .ports import Reply, ToolCard
 from .rewrite import asked_key
@@ -99,21 +100,20 @@ def _in_text(item: object) -> Iterator[Wanted]:
         yield Wanted(name, arguments, str(item.get("need", "")))
 
 
-def plan_calls(wanted: Sequence[Wanted], planning: Planning) -> tuple[tuple[PlannedCall, ...], list[str]]:
-    """Return the calls that can be made, each once, and why the others cannot."""
+def plan_calls(wanted: Sequence[Wanted], planning: Planning) -> Read[tuple[PlannedCall, ...]]:
+    """Return the calls that can be made, each once, and why the others cannot or may not."""
     kept: dict[str, PlannedCall] = {}
     problems: list[str] = []
     for i, one in enumerate(wanted, 1):
         found = _planned(one, planning)
         if isinstance(found, str):
             problems.append(f"call {i} ({one.tool[:40]}): {found}")
-            continue
-        key = asked_key(found.tool, found.arguments)
-        if key not in planning.asked:
-            kept.setdefault(key, found)
-        elif not planning.first:
-            problems.append(f"call {i} ({one.tool[:40]}): it was asked already")
-    return tuple(kept.values()), problems
+        else:
+            kept.setdefault(asked_key(found.tool, found.arguments), found)
+    again = set(kept) & planning.asked
+    dropped = [f"{kept[key].tool}: it was asked already" for key in again]
+    faithful, losing = _faithful([call for key, call in kept.items() if key not in again], planning)
+    return Read(faithful, tuple(problems), (*dropped, *losing))
 
 
 def _planned(one: Wanted, planning: Planning) -> PlannedCall | str:
@@ -129,7 +129,7 @@ def _planned(one: Wanted, planning: Planning) -> PlannedCall | str:
         return why
     need = next((need for need in planning.needs if need.id == one.need), planning.needs[0])
     call = PlannedCall(one.tool, arguments, need.id)
-    return _held(call, planning) if one.tool == READ_ON else _faithful(call, need, planning)
+    return _held(call, planning) if one.tool == READ_ON else call
 
 
 def _arguments(written: object, card: ToolCard) -> dict[str, Any] | str:
@@ -170,11 +170,27 @@ def _held(call: PlannedCall, planning: Planning) -> PlannedCall | str:
     return PlannedCall(call.tool, {**call.arguments, "passage": f"S{number}"}, call.need)
 
 
-def _faithful(call: PlannedCall, need: Need, planning: Planning) -> PlannedCall | str:
+def _faithful(
+    calls: Sequence[PlannedCall], planning: Planning
+) -> tuple[tuple[PlannedCall, ...], tuple[str, ...]]:
+    """Return the calls that keep faith with their needs, and why the others do not.
+
+    In round 1 the text searches for a need must together hold all that must survive of it.
+    """
+    why: dict[int, str] = {}
+    for i, call in enumerate(calls):
+        query = _query_of(call)
+        if query is not None:
+            why[i] = prose(query) or invents(query, planning.known)
+    for need in planning.needs if planning.first else ():
+        mine = [i for i, call in enumerate(calls) if call.need == need.id and why.get(i) == ""]
+        lost = loses(need.text, " ".join(_query_of(calls[i]) or "" for i in mine)) if mine else ""
+        why |= dict.fromkeys(mine, lost)
+    kept = tuple(call for i, call in enumerate(calls) if not why.get(i))
+    return kept, tuple(f"{_query_of(calls[i])!r}"[:80] + f": {reason}" for i, reason in why.items() if reason)
+
+
+def _query_of(call: PlannedCall) -> str | None:
+    """Return the query of a text search, or None for any other call."""
     query = call.arguments.get("query")
-    if call.tool not in TEXT_SEARCHES or not isinstance(query, str):
-        return call
-    why = (
-        prose(query) or invents(query, planning.known) or (loses(need.text, query) if planning.first else "")
-    )
-    return why or call
+    return query if call.tool in TEXT_SEARCHES and isinstance(query, str) else None

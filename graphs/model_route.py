@@ -153,9 +153,10 @@ def _read_plan(reply: Reply, mind: Mind, view: RouteView, by_rules: Route) -> Re
         known=(view.question, route_.standalone, *_said(view.turns)),
         first=True,
     )
-    calls, problems = plan_calls(wanted, planning)
+    planned = plan_calls(wanted, planning)
     extra = () if isinstance(form, str) else _strategy_calls(form, mind, planning, rejected)
-    return Read(_Plan(route_, (*calls, *extra), tuple(rejected)), tuple(problems))
+    calls = (*(planned.value or ()), *extra)
+    return Read(_Plan(route_, calls, tuple(rejected)), planned.problems, planned.dropped)
 
 
 def _said(turns: Sequence[Turn]) -> list[str]:
@@ -294,5 +295,7 @@ def _read_follow(reply: Reply, planning: Planning) -> Read[tuple[PlannedCall, ..
     empty = isinstance(found, dict) and found.get("calls") == []
     if not wanted and not empty:
         return Read(None, ("the reply holds no calls",))
-    calls, problems = plan_calls(wanted, planning)
-    return Read(calls if calls or empty else None, tuple(problems))
+    planned = plan_calls(wanted, planning)
+    if planned.value or empty:
+        return planned
+    return Read(None, planned.problems or planned.dropped)

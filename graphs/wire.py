@@ -6,25 +6,20 @@ whatever stands around it.
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+
+from ..tools.loose_json import json_values
+from ..tools.thoughts import without_thoughts
 
 Schema = dict[str, Any]
 
 LONGEST_REPLY = 100_000
 """Characters of a reply that are read; the objects asked for have a few hundred."""
 
-MOST_TRIES = 20
-"""Opening brackets at which an object may begin, before a reply counts as prose."""
-
 TEXT: Schema = {"type": "string"}
-
-_THOUGHTS = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.S | re.I)
-_OPEN_THOUGHT = re.compile(r"<think(?:ing)?>", re.I)
 
 
 class Form(BaseModel):
@@ -58,18 +53,8 @@ def one_of(*values: str) -> Schema:
 
 def read_object(text: str) -> dict[str, Any] | list[Any] | None:
     """Return the first JSON object or list in a reply, thoughts and fences aside; None when there is none."""
-    bare = _THOUGHTS.sub("", text[:LONGEST_REPLY])
-    if _OPEN_THOUGHT.search(bare):
-        return None
-    decoder = json.JSONDecoder()
-    for match in list(re.finditer(r"[{\[]", bare))[:MOST_TRIES]:
-        try:
-            found, _ = decoder.raw_decode(bare, match.start())
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(found, dict | list):
-            return found
-    return None
+    bare, _ = without_thoughts(text[:LONGEST_REPLY])
+    return next((found for found in json_values(bare) if isinstance(found, dict | list)), None)
 
 
 def read_form(found: object, form: type[F]) -> F | str:

@@ -21,6 +21,10 @@ FILES = {
 }
 COST = "What does a replacement badge cost?"
 PAID = "Where can I settle the bill for a lost badge?"
+LONG = (
+    "What does a replacement badge cost for people who stand at gate 4 on any day of the week "
+    "while the guard looks at all that they carry with them into the house?"
+)
 TWO = "What does a replacement badge cost and when does gate 4 open?"
 
 
@@ -175,8 +179,6 @@ def test_round_ones_searches_are_admitted_before_the_plan_returns(agent):
         (call("keyword_search", text="badge"), "query"),
         (call("keyword_search", query="badge", k=5000), "above 50"),
         (ModelCall("", "keyword_search", '{"query": '), "no JSON object"),
-        (call("keyword_search", query="Sure! Here is a better query:"), "talk about a query"),
-        (call("keyword_search", query="when gate 5 opens"), "number"),
     ],
 )
 def test_a_wrong_call_is_told_to_the_model_once_and_then_left_out(agent, wrong, said):
@@ -230,11 +232,40 @@ def test_endless_repetition_is_one_call(agent):
     assert asked.count("badge desk 4") == 1
 
 
-def test_a_rewrite_that_changes_a_number_is_rejected_with_its_reason(agent):
+@pytest.mark.parametrize(
+    ("queries", "why"),
+    [
+        (["gate 5 opens"], "brings in the number 5"),
+        (["gate XR-7 4"], "brings in"),
+        (["badge price"], "loses the number 4"),
+        (["Sure! Here is a better query:"], "talk about a query"),
+        (["badge " * 200], "words of prose"),
+    ],
+)
+def test_a_rewrite_that_is_unfaithful_is_left_out_with_its_reason(agent, queries, why):
     plan = json.dumps({"route": "one", "standalone": "", "needs": []})
-    reply = Reply(plan, calls=(call("keyword_search", query="gate 5 opens"),))
-    ran = run(agent, ScriptedModel({"rewrite": [reply], "write": [GOOD]}), TWO)
-    assert all("gate 5" not in arguments["query"] for _, arguments in ran.decision("rewrite")["value"])
+    model = ScriptedModel(
+        {
+            "rewrite": [Reply(plan, calls=tuple(call("keyword_search", query=one) for one in queries))],
+            "grade": [{"grades": []}],
+            "follow": [{"calls": []}],
+            "write": [GOOD],
+        }
+    )
+    ran = run(agent, model, LONG)
+    made = [arguments["query"] for _, arguments in ran.decision("rewrite")["value"]]
+    assert not set(queries) & set(made)
+    assert any(why in reason for reason in ran.decision("rewrite")["rejected"])
+    assert model.prompts.count("rewrite") == 1, "it costs no repeat"
+
+
+def test_rewrites_of_one_need_may_share_what_must_survive(agent):
+    plan = json.dumps({"route": "one", "standalone": "", "needs": ["x"]})
+    calls = (call("keyword_search", query="badge price"), call("keyword_search", query="opening of gate 4"))
+    replies = {"rewrite": [Reply(plan, calls=calls)], "grade": [{"grades": []}], "follow": [{"calls": []}]}
+    ran = run(agent, ScriptedModel(replies | {"write": [GOOD]}), LONG)
+    made = [arguments["query"] for _, arguments in ran.decision("rewrite")["value"]]
+    assert {"badge price", "opening of gate 4"} <= set(made)
 
 
 @pytest.mark.parametrize(
