@@ -9,7 +9,7 @@ from typing import Any
 
 from ..graphs.ports import Finish, Usage
 from ..tools.loose_json import mended
-from .thoughts import without_thoughts
+from ..tools.thoughts import without_thoughts
 
 FINISHES: Mapping[str, Finish] = {
     "length": "length",

@@ -130,6 +130,11 @@ class Connection:
         return self._client
 
 
+def load_client() -> None:
+    """Import the client ahead of the first request, which takes half a second, while other things load."""
+    import openai  # noqa: F401
+
+
 @contextmanager
 def _failures() -> Iterator[None]:
     """Turn what the client raises into RefusedError and LostError; no key is in either."""
