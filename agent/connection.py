@@ -169,6 +169,8 @@ def _is_stream(content_type: str, asked: bool) -> bool:
 
 async def _streamed(pieces: AsyncIterator[bytes], ceiling: int, exchange: Exchange) -> dict[str, Any]:
     """Return the completion a stream adds up to, cut where it goes past the ceiling."""
+    import httpx2
+
     assembly = Assembly(ceiling)
     try:
         async for data in server_events(_counted(pieces)):
@@ -184,6 +186,9 @@ async def _streamed(pieces: AsyncIterator[bytes], ceiling: int, exchange: Exchan
                 break
     except (ValueError, RecursionError):
         raise LostError("lost") from None
+    except httpx2.HTTPError:
+        if assembly.finish is None:
+            raise
     if assembly.finish is None and not assembly.done:
         raise LostError("lost")
     return assembly.completion()

@@ -20,7 +20,7 @@ from .chat_request import Outgoing, write_request
 from .connection import FREE, Connection, Exchange, LostError, RefusedError
 from .endpoint import NO_KEY, WITHOUT, Endpoint
 from .negotiation import Negotiation
-from .refusals import Asked, FeatureError, PassingError, Refusal, error_of
+from .refusals import Asked, FeatureError, PassingError, Refusal, error_of, may_be_feature
 from .retry import RetryingModel
 from .strict_schema import fits
 from .tool_choice import read_calls
@@ -145,13 +145,19 @@ class ChatModel:
             secrets=() if key is NO_KEY else (key.get_secret_value(),),
         )
         error = error_of(refusal, asked)
-        feature = call.outgoing is not None and self._negotiation.refused(
-            call.model, call.outgoing.sent, refusal
-        )
+        feature = self._was_about_a_feature(call, refusal)
         error = FeatureError(str(error), status=refusal.status) if feature else error
         free = feature or refusal.status < 500
         error.attempts = self._attempts(call, str(refusal.status), free)
         return error
+
+    def _was_about_a_feature(self, call: _Call, refusal: Refusal) -> bool:
+        """Tell whether the same request may be sent at once with less asked for."""
+        if call.outgoing is None:
+            return False
+        if may_be_feature(refusal) and self._asked_for(call.model) != call.can:
+            return True  # a request beside this one has met the same refusal
+        return self._negotiation.refused(call.model, call.outgoing.sent, refusal)
 
     def _lost(self, call: _Call, lost: LostError) -> ModelError:
         """Return the error of an exchange without a whole answer."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from model_calls import KEY, SCHEMA, TOOL, ask, endpoint_at, error_of, reply_of
-from model_server import Body, Cut, ModelServer, Reply, Say, Status
+from model_server import Body, Cut, Events, ModelServer, Reply, Say, Status
 from quaere.agent.capabilities import CapabilityBook
 from quaere.agent.model import open_model
 from quaere.graphs.ports import Usage
@@ -168,6 +168,27 @@ def test_one_lost_stream_does_not_end_streaming_two_that_broke_at_once_do(tmp_pa
     with ModelServer(answer) as server:
         asyncio.run(run())
         assert [bool(one.body.get("stream")) for one in server.chats] == [True, False, True, False, False]
+
+
+@pytest.mark.parametrize("stays", [True, False])
+def test_a_reply_is_whole_once_it_says_why_it_ended(stays: bool) -> None:
+    end = '{"choices": [{"delta": {"content": "12 EUR"}, "finish_reason": "stop"}]}'
+    with ModelServer([Events((end,), stays=stays)]) as server:
+        assert reply_of(server, ask(), request_seconds=0.3).text == "12 EUR"
+        assert len(server.chats) == 1
+
+
+def test_requests_side_by_side_meet_a_refusal_once_together(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with open_model(endpoint_at(server.url), CapabilityBook(tmp_path), lambda: 20.0) as model:
+            calls = [model.reply(f"r1.grade.{n}", ask(schema=True, tools=True)) for n in range(4)]
+            assert {reply.text for reply in await asyncio.gather(*calls)} == {ROUTED}
+
+    with ModelServer([Say(ROUTED)], refuses={"json_schema": 400, "tools": 400}) as server:
+        asyncio.run(run())
+        known = CapabilityBook(tmp_path).of(server.url, "m")
+        assert (known.structure, known.tools) == ("json_object", False)
+        assert "text" not in kinds(server)
 
 
 def test_streams_may_be_switched_off() -> None:

@@ -83,9 +83,10 @@ class Cut:
 
 @dataclass(frozen=True)
 class Events:
-    """The data of each event of a stream, as it is."""
+    """The data of each event of a stream, as it is; `stays` keeps the connection open behind the last one."""
 
     data: tuple[str, ...]
+    stays: bool = False
 
 
 Reply = Say | Status | Body | Silence | Trickle | Cut | Events
@@ -294,8 +295,9 @@ class _Sender:
         await self._write(_head(200, "text/event-stream", {"Transfer-Encoding": "chunked"}))
         async for data in self._events(reply):
             await self._write(_chunk(_event(data)))
-        if isinstance(reply, Silence):
+        if isinstance(reply, Silence) or (isinstance(reply, Events) and reply.stays):
             await self.reader.read()
+            return False
         if isinstance(reply, Events) or (isinstance(reply, Cut) and reply.cleanly):
             await self._write(b"0\r\n\r\n")
         return False
