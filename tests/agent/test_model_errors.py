@@ -260,6 +260,12 @@ def test_no_error_holds_the_key(reply: Reply, caplog: pytest.LogCaptureFixture) 
         assert KEY not in caplog.text or (isinstance(reply, Status) and reply.headers)
 
 
+@pytest.mark.parametrize("key", ["plainpassword", "a1b2c3d4e5f6", "x.y.z/w+v="])
+def test_keys_that_look_like_none_are_left_out_too(key: str) -> None:
+    asked = Asked("http://h/v1", "m", secrets=(key,))
+    assert asked.quoted(f"bad {key}, twice {key}") == ": bad [key], twice [key]"
+
+
 def test_no_log_of_a_good_call_holds_the_key(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     with ModelServer([GOOD]) as server:
