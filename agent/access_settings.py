@@ -22,6 +22,7 @@ from ..tools.errors import SettingsError, UsageError
 from ..tools.evidence import OWNER, Access, Validity
 from ..tools.rulebook import Rule, Rulebook
 from .flags import nearest
+from .model_settings import PriceSettings
 
 
 def _not_blank(text: str) -> str:
@@ -86,6 +87,7 @@ TABLES: Mapping[str, tuple[str, type[BaseModel]]] = {
     "rules": ("[[rules]]", RuleSettings),
     "people": ("[people.NAME]", PersonSettings),
     "groups": ("[groups.NAME]", GroupSettings),
+    "prices": ('[prices."MODEL"]', PriceSettings),
 }
 """The tables by their key: how each is written, and what it holds."""
 
@@ -99,6 +101,8 @@ ALLOWED = {
     "superseded_by": "a text that is not empty",
     "groups": 'a list of names, such as ["sales"]',
     "allowed": 'a table of lists, such as {team = ["hr"]}',
+    "prompt": "a price in USD for a million tokens, such as 0.4",
+    "completion": "a price in USD for a million tokens, such as 1.6",
 }
 """What the value of each key of a table may be, in words."""
 
@@ -120,6 +124,8 @@ def refuse_table(refused: ValidationError, file: str) -> SettingsError:
         hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(record.model_fields)}"
         return SettingsError(f"{file}: {place}: unknown key {key!r}; {hint}")
     name = ".".join(str(part) for part in inner[1:] if part != "[key]")
+    if error["type"] == "missing":
+        return SettingsError(f"{file}: {place}: {name} is missing; give {ALLOWED[key]}")
     given = error["input"]
     shown = given.isoformat() if isinstance(given, datetime) else repr(given)
     return SettingsError(f"{file}: {place}: {name} = {shown} is refused; give {ALLOWED[key]}")

@@ -300,7 +300,7 @@ class Agent:
     def budget_for(self, question: Question) -> Budget:
         """Return the limits of a run: those of the settings, lowered by the caller's."""
         limits = self.settings.budget
-        own = Budget(limits.steps, limits.tool_calls, limits.seconds)
+        own = Budget(steps=limits.steps, tool_calls=limits.tool_calls, seconds=limits.seconds)
         return own.narrowed(question.budget) if question.budget else own
 
     def close(self) -> None:

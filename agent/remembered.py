@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from ..graphs.earlier import turn_after
 from ..graphs.policy import Turn
 from ..tools.answer import Answer
 from ..tools.reader import Reader
@@ -16,9 +17,8 @@ from ..tools.reader import Reader
 
 def turn_of(question: str, answer: Answer) -> Turn:
     """Return a question with its answer as a turn that later questions may refer to."""
-    claims = tuple(claim.text for claim in answer.claims)
     spans = tuple(note.span for note in answer.footnotes)
-    return Turn(question, answer.question, answer.status, claims, spans)
+    return replace(turn_after(question, answer), spans=spans)
 
 
 def readable_turns(turns: Iterable[Turn], reader: Reader, is_owner: bool) -> tuple[Turn, ...]:
@@ -32,6 +32,6 @@ def readable_turns(turns: Iterable[Turn], reader: Reader, is_owner: bool) -> tup
         sourced = bool(turn.spans) or not turn.claims or is_owner
         readable = sourced and all(reader.cut(span) or not len(span) for span in turn.spans)
         tainted = tainted or not readable
-        turn = turn if readable else replace(turn, claims=(), spans=())
+        turn = turn if readable else replace(turn, claims=(), spans=(), grounds=())
         kept.append(replace(turn, standalone=turn.question) if tainted else turn)
     return tuple(kept)

@@ -7,9 +7,9 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 from pydantic.fields import FieldInfo
 
 from ..tools.errors import SettingsError
@@ -25,6 +25,8 @@ from .access_settings import (
     refuse_table,
     rulebook_of,
 )
+from .model_settings import KEY_PURPOSE, KEY_VARIABLE, MODEL_VARIABLES, ModelSettings, PriceSettings
+from .setting_kinds import Globs, Number, Section, VariableName, Whole
 
 FILE = "quaere.toml"
 PREFIX = "QUAERE_"
@@ -32,35 +34,12 @@ OTHER_VARIABLES = {
     "QUAERE_CACHE": "Folder of the exported encoder; unset: the user's cache folder.",
     "QUAERE_DATA": "Folder of the public data sets that the benchmarks read.",
     "QUAERE_DEBUG": "1: show tracebacks and the warnings of libraries.",
+    KEY_VARIABLE: KEY_PURPOSE,
 }
-"""Environment variables with the prefix that are no settings, and what they are for."""
+"""Environment variables that are no settings, and what they are for."""
 
 
-def _no_truth(value: object) -> object:
-    """Refuse true and false, which Python would count as 1 and 0."""
-    if isinstance(value, bool):
-        raise ValueError("a truth value is no number")
-    return value
-
-
-def _split(value: object) -> object:
-    """Part a text at its commas, so that a flag or a variable can hold a list."""
-    if isinstance(value, str):
-        return [part.strip() for part in value.split(",") if part.strip()]
-    return value
-
-
-Whole = Annotated[int, BeforeValidator(_no_truth)]
-Number = Annotated[float, BeforeValidator(_no_truth)]
-VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None
-Globs = Annotated[tuple[str, ...], BeforeValidator(_split)]
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class EncoderSettings(_Section):
+class EncoderSettings(Section):
     """Which sentence encoder runs, and how."""
 
     model: str | None = Field(
@@ -72,7 +51,7 @@ class EncoderSettings(_Section):
     threads: Whole = Field(default=2, ge=1, le=64, description="Threads the encoder may use.")
 
 
-class SearchSettings(_Section):
+class SearchSettings(Section):
     """How passages are found."""
 
     k1: Number = Field(
@@ -94,7 +73,7 @@ class SearchSettings(_Section):
     )
 
 
-class CorpusSettings(_Section):
+class CorpusSettings(Section):
     """Which files are indexed, and in passages of what size."""
 
     include: Globs = Field(
@@ -117,7 +96,7 @@ class CorpusSettings(_Section):
     )
 
 
-class BudgetSettings(_Section):
+class BudgetSettings(Section):
     """Limits of one run; a run that meets one closes with what it holds."""
 
     steps: Whole = Field(default=24, ge=7, le=1000, description="Nodes of the graph that may run.")
@@ -125,16 +104,18 @@ class BudgetSettings(_Section):
     seconds: Number = Field(default=60.0, gt=0, le=86_400, description="Seconds by the clock on the wall.")
 
 
-class Settings(_Section):
+class Settings(Section):
     """All settings: sections of single keys, and the tables that say who may read what."""
 
     encoder: EncoderSettings = EncoderSettings()
     search: SearchSettings = SearchSettings()
     corpus: CorpusSettings = CorpusSettings()
     budget: BudgetSettings = BudgetSettings()
+    model: ModelSettings = ModelSettings()
     rules: tuple[RuleSettings, ...] = ()
     people: dict[str, PersonSettings] = Field(default_factory=dict)
     groups: dict[str, GroupSettings] = Field(default_factory=dict)
+    prices: dict[str, PriceSettings] = Field(default_factory=dict)
 
     @property
     def rulebook(self) -> Rulebook:
@@ -157,11 +138,15 @@ class Setting:
     @property
     def variable(self) -> str:
         """Return the environment variable that sets it."""
-        return f"{PREFIX}{self.key.replace('.', '_').upper()}"
+        own = [variable for variable, key in MODEL_VARIABLES.items() if key == self.key]
+        return own[0] if own else f"{PREFIX}{self.key.replace('.', '_').upper()}"
 
     @property
     def allowed(self) -> str:
         """Return what its value may be, in words: `a whole number from 1 to 64`."""
+        extra = self.field.json_schema_extra
+        if isinstance(extra, dict) and "allowed" in extra:
+            return str(extra["allowed"])
         kind = _kind(self.field.annotation)
         return f"{kind} {_range(self.field)}" if kind.endswith("number") else kind
 
@@ -248,10 +233,14 @@ def _flat(data: Mapping[str, object]) -> dict[str, object]:
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
     """Return QUAERE_SECTION_KEY variables by dotted key; an empty one counts as unset."""
-    return {
+    named: dict[str, object] = {
+        key: environ[variable] for variable, key in MODEL_VARIABLES.items() if environ.get(variable)
+    }
+    return named | {
         variable.removeprefix(PREFIX).lower().replace("_", ".", 1): value
         for variable, value in sorted(environ.items())
-        if variable.startswith(PREFIX) and variable not in OTHER_VARIABLES and value
+        if variable.startswith(PREFIX)
+        if variable not in OTHER_VARIABLES and variable not in MODEL_VARIABLES and value
     }
 
 

@@ -7,7 +7,10 @@ import sys
 from collections.abc import Iterator
 from itertools import groupby
 
-from .access_settings import ALLOWED, table_fields
+from pydantic import BaseModel
+
+from .access_settings import ALLOWED, GroupSettings, PersonSettings, RuleSettings, table_fields
+from .model_settings import PriceSettings
 from .settings import OTHER_VARIABLES, Setting, known_settings
 
 INTRODUCTION = """\
@@ -73,6 +76,18 @@ without labels is read by the owner alone. A changed rule holds from the next qu
 A rule that fits no source or no document is told by the next sync.
 """
 
+WHAT_A_MODEL_COSTS = """
+## What a model costs
+
+```toml
+[prices."gpt-4.1-mini"]
+prompt = 0.4
+completion = 1.6
+```
+
+`budget.usd` needs the price of every model that may run. Such a table stands in `quaere.toml` alone.
+"""
+
 ACCESS_TABLE = """
 ### {written}
 
@@ -87,7 +102,9 @@ def page() -> str:
     """Return the page: how settings are given, a table for each section, the other variables."""
     sections = groupby(known_settings(), lambda one: one.key.partition(".")[0])
     tables = [_table(name, list(members)) for name, members in sections]
-    return "".join([INTRODUCTION, *tables, WHO_READS_WHAT, *_access_tables(), _other_variables()])
+    access = [WHO_READS_WHAT, *_tables_of(RuleSettings, PersonSettings, GroupSettings)]
+    prices = [WHAT_A_MODEL_COSTS, *_tables_of(PriceSettings)]
+    return "".join([INTRODUCTION, *tables, *access, *prices, _other_variables()])
 
 
 def _table(name: str, settings: list[Setting]) -> str:
@@ -101,8 +118,10 @@ def _row(setting: Setting) -> str:
     return f"| `{setting.key}` | {written} | {setting.allowed} | {setting.field.description} |\n"
 
 
-def _access_tables() -> Iterator[str]:
+def _tables_of(*records: type[BaseModel]) -> Iterator[str]:
     for written, record, fields in table_fields():
+        if record not in records:
+            continue
         purpose = (record.__doc__ or "").strip()
         rows = (f"| `{key}` | {ALLOWED[key]} | {field.description} |\n" for key, field in fields.items())
         yield ACCESS_TABLE.format(written=written, purpose=purpose) + "".join(rows)

@@ -26,22 +26,22 @@ BACKSTOP = 8
 """Steps LangGraph's own limit lies above the budget, so that the budget always speaks first."""
 
 
-def after_route(state: RunState) -> Literal["rewrite", "answer"]:
+async def after_route(state: RunState) -> Literal["rewrite", "answer"]:
     """Search unless everything needed is in the conversation."""
     return "answer" if state["route"] == "none" else "rewrite"
 
 
-def after_rewrite(state: RunState) -> Literal["search", "answer"]:
+async def after_rewrite(state: RunState) -> Literal["search", "answer"]:
     """Answer from what is held when there is nothing new to ask."""
     return "search" if state["calls"] else "answer"
 
 
-def after_grade(state: RunState) -> Literal["rewrite", "answer"]:
+async def after_grade(state: RunState) -> Literal["rewrite", "answer"]:
     """Go round again while a need is open and rounds, budget and progress allow."""
     return "rewrite" if state["continuing"] else "answer"
 
 
-def after_cite(state: RunState) -> Literal["answer", "rewrite", "render"]:
+async def after_cite(state: RunState) -> Literal["answer", "rewrite", "render"]:
     """Reword once, reopen a need once, then render what is carried."""
     return state["after_cite"]  # type: ignore[return-value]  # a str in JSON, one of the three in cite
 

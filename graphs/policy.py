@@ -34,10 +34,21 @@ class Decision(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
+class Ground:
+    """An earlier claim with the source, the document and the spans that carried it."""
+
+    text: str
+    source: str
+    document: str
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
     """An earlier question of the conversation with what it was resolved to and how it ended.
 
     `spans` are the places that its claims cite; a turn is checked against them before it is used again.
+    `grounds` are its claims with their sources; a policy is shown only those that are readable still.
     """
 
     question: str
@@ -45,6 +56,7 @@ class Turn:
     status: str
     claims: tuple[str, ...] = ()
     spans: tuple[Span, ...] = ()
+    grounds: tuple[Ground, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +74,11 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class RouteView:
-    """The question and the turns before it."""
+    """The question, the turns before it, and the tools there are."""
 
     question: str
     turns: tuple[Turn, ...] = ()
+    tools: tuple[ToolCard, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +130,7 @@ class PlannedCall:
 
 @dataclass(frozen=True, slots=True)
 class RewriteView:
-    """What is still open and what was already asked."""
+    """What is still open, what was already asked, and which calls failed and why."""
 
     question: str
     needs: tuple[Need, ...]
@@ -126,6 +139,7 @@ class RewriteView:
     evidence: tuple[Evidence, ...]
     lexicon: Lexicon
     tools: tuple[ToolCard, ...]
+    failed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +229,10 @@ class JudgeView:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Five decisions; replace one with `dataclasses.replace(rules, grade=mine)`."""
+    """Five decisions; replace one with `dataclasses.replace(rules, grade=mine)`.
+
+    `ahead` says that routing may take so long that round 1's text searches had better run beside it.
+    """
 
     name: str
     route: Callable[[RouteView], Awaitable[Decision[Route]]]
@@ -223,3 +240,4 @@ class Policy:
     grade: Callable[[GradeView], Awaitable[Decision[Grades]]]
     write: Callable[[WriteView], Awaitable[Decision[Writing]]]
     judge: Callable[[JudgeView], Awaitable[Decision[tuple[Verdict, ...]]]]
+    ahead: bool = False

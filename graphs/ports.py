@@ -6,35 +6,83 @@ metering, retrying, recording and replaying are wrappers around these ports and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from ..tools.evidence import Candidate, Locator, Reading, Span
 
 Standing = Literal["same", "changed", "gone"]
+Role = Literal["router", "grader", "writer", "judge"]
+Finish = Literal["stop", "length", "tool_calls", "content_filter"]
 Arguments = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a model is asked: messages, the schema its reply must fit, the tools it may choose."""
+    """What a model is asked, in which role, the schema its reply must fit, the tools it may choose.
 
+    `prompt` names the prompt file with its version and hash; `max_tokens` is the ceiling of the completion.
+    `again`, where given, charges a failed attempt and tells whether the budget lets another one leave.
+    """
+
+    role: Role
     messages: tuple[Mapping[str, str], ...]
     schema: Mapping[str, Any] | None = None
+    schema_name: str = ""
     tools: tuple[Mapping[str, Any], ...] = ()
     max_tokens: int = 1024
+    prompt: str = ""
+    again: Callable[[Attempt], bool] | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a server says it used, in tokens; `cached` is part of `prompt`, `reasoning` of `completion`."""
+
+    prompt: int
+    completion: int
+    cached: int = 0
+    reasoning: int = 0
+
+    @property
+    def total(self) -> int:
+        """Return prompt and completion together."""
+        return self.prompt + self.completion
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One request that left for the model: seconds it took, how it ended, its usage, bytes both ways.
+
+    `outcome` is "ok" or a few words such as "429"; bytes count the UTF-8 of what was sent and received.
+    """
+
+    seconds: float
+    outcome: str
+    usage: Usage | None = None
+    prompt_bytes: int = 0
+    completion_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """A tool call as a model wrote it: `arguments` is the JSON text, unchecked."""
+
+    id: str
+    name: str
+    arguments: str
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model replied and what it says it used, in tokens."""
+    """What a model replied, why it ended, what it says it used, and every attempt made for it."""
 
     text: str
-    calls: tuple[Mapping[str, Any], ...] = ()
-    finish: str = "stop"
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
+    calls: tuple[ModelCall, ...] = ()
+    finish: Finish = "stop"
+    usage: Usage | None = None
+    attempts: tuple[Attempt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +110,7 @@ class Model(Protocol):
     """Reply to a request."""
 
     async def reply(self, path: str, request: Request) -> Reply:
-        """Return the model's reply or raise a QuaereError."""
+        """Return the model's reply or raise a ModelError, or BudgetSpentError at the deadline."""
 
 
 class Tools(Protocol):

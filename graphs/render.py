@@ -25,7 +25,14 @@ REPLIES = {
     "conversation": "The conversation does not hold that.",
     "arithmetic": "I cannot compute that.",
 }
-_LIMITS = {"steps": "step limit", "tool_calls": "tool call limit", "seconds": "time limit"}
+_LIMITS = {
+    "steps": "step limit",
+    "model_calls": "model call limit",
+    "tool_calls": "tool call limit",
+    "tokens": "token limit",
+    "seconds": "time limit",
+    "usd": "money limit",
+}
 _NOTHING_SAID = "The sources do not say."
 
 
@@ -44,7 +51,7 @@ async def render(state: RunState, runtime: Runtime[Run]) -> RunState:
         answer = replace(answer, notes=(*answer.notes, *unread))
     answer = replace(
         answer,
-        notes=(*state.get("notes", []), *answer.notes),
+        notes=(*state.get("notes", []), *answer.notes, *run.ledger.notes),
         spent=run.ledger.spent(),
         revision=run.ports.library.revision,
         run=state["run"],

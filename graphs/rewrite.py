@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from langgraph.runtime import Runtime
 
+from .calls import TEXT_SEARCHES
 from .match import holds_exactly
 from .policy import Decision, PlannedCall, RewriteView
 from .question import read_question
@@ -16,8 +18,6 @@ from .views import held_evidence, run_lexicon
 
 LONGEST_QUERY = 1000
 """Characters of a query at most; a rewrite beyond that is prose, not a query."""
-
-_TEXT_SEARCHES = ("keyword_search", "vector_search")
 
 
 async def rewrite(state: RunState, runtime: Runtime[Run]) -> RunState:
@@ -28,7 +28,7 @@ async def rewrite(state: RunState, runtime: Runtime[Run]) -> RunState:
     original = _original_calls(state, run) if state["round"] == 1 else ()
     kept, rejected = _guarded([*original, *decision.value], state)
     calls = [_call_state(f"r{state['round']}.search.{i}", call) for i, call in enumerate(kept, 1)]
-    noted = Decision(decision.kind, decision.value, decision.reason, decision.by, rejected=tuple(rejected))
+    noted = replace(decision, rejected=(*decision.rejected, *rejected))
     return {
         "calls": calls,
         "asked": [*state.get("asked", []), *(asked_key(call.tool, call.arguments) for call in kept)],
@@ -45,6 +45,7 @@ async def _decide(state: RunState, run: Run, path: str) -> Decision[tuple[Planne
         evidence=await held_evidence(state, run, path),
         lexicon=await run_lexicon(state, run, path),
         tools=run.ports.tools.cards(),
+        failed=tuple(f"{one['tool']}: {one['why']}" for one in state.get("failures", [])),
     )
     return await run.policy.rewrite(view)
 
@@ -54,7 +55,7 @@ def _original_calls(state: RunState, run: Run) -> list[PlannedCall]:
     known = {card.name for card in run.ports.tools.cards()}
     need = state["needs"][0]["id"]
     return [
-        PlannedCall(tool, {"query": state["standalone"]}, need) for tool in _TEXT_SEARCHES if tool in known
+        PlannedCall(tool, {"query": state["standalone"]}, need) for tool in TEXT_SEARCHES if tool in known
     ]
 
 
@@ -78,7 +79,7 @@ def _guarded(calls: Sequence[PlannedCall], state: RunState) -> tuple[list[Planne
 
 def _unfaithful(call: PlannedCall, need: str) -> str:
     """Return why a query may not be sent, or "": empty, prose, or an identifier of the need changed."""
-    if call.tool not in _TEXT_SEARCHES:
+    if call.tool not in TEXT_SEARCHES:
         return ""
     query = call.arguments.get("query")
     if not isinstance(query, str) or not any(character.isalnum() for character in query):

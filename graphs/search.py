@@ -11,6 +11,7 @@ from langgraph.runtime import Runtime
 
 from ..tools.evidence import Candidate, Feature, Reading
 from ..tools.rank import Fused, cluster, fuse
+from .calls import Call, run_tool
 from .newer import follow_newer
 from .ports import Observation
 from .standing import outranks
@@ -47,25 +48,20 @@ async def search(state: RunState, runtime: Runtime[Run]) -> RunState:
 async def _run_calls(state: RunState, run: Run) -> list[Observation]:
     """Return one observation a call, in plan order; calls the budget does not admit are not run."""
     calls = state["calls"]
-    admitted = run.ledger.admit_tools([call["path"] for call in calls])
+    early = [run.early.take(call["tool"], call["arguments"]) for call in calls]
+    late = [call["path"] for call, task in zip(calls, early, strict=True) if task is None]
+    admitted = dict(zip(late, run.ledger.admit_tools(late), strict=True))
     seen = frozenset(item["passage"] for item in state.get("evidence", []))
     running = [
-        _run_call(call, state, run, seen) if fits else _not_run(call)
-        for call, fits in zip(calls, admitted, strict=True)
+        task or (_run_call(call, state, run, seen) if admitted[call["path"]] else _not_run(call))
+        for call, task in zip(calls, early, strict=True)
     ]
     return list(await asyncio.gather(*running))
 
 
 async def _run_call(call: CallState, state: RunState, run: Run, seen: frozenset[int]) -> Observation:
-    arguments = _with_passage_id(call["arguments"], state)
-    try:
-        async with asyncio.timeout(run.ledger.seconds_left):
-            return await run.ports.tools.call(call["path"], call["tool"], arguments, seen)
-    except TimeoutError:
-        run.ledger.stop("seconds")
-        return Observation(
-            call["path"], call["tool"], "timeout", "the run's time was spent", source=call["tool"]
-        )
+    started = Call(call["path"], call["tool"], _with_passage_id(call["arguments"], state), seen)
+    return await run_tool(started, run.ports.tools, run.ledger)
 
 
 async def _not_run(call: CallState) -> Observation:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from typing_extensions import TypedDict
 
-from ..tools.evidence import Access, Filter
+from ..tools.evidence import Access, Filter, Span
 from .budget import Ledger
-from .policy import Decision, Need, Policy, Turn
+from .calls import Early
+from .policy import Decision, Ground, Need, Policy, Turn
 from .ports import Ports
 from .times import Period
 
@@ -142,6 +143,8 @@ class Run:
     filter: Filter
     packed: int = 12
     """Passages shown to the writer at most."""
+    early: Early = field(default_factory=Early)
+    """Searches that began before their turn."""
 
     def step(self, node: str, state: RunState) -> str:
         """Charge one step and return the node's call path, such as `r2.search`."""
@@ -185,7 +188,17 @@ def turns_of(state: RunState) -> tuple[Turn, ...]:
 
 def turn_of(turn: Mapping[str, Any]) -> Turn:
     """Return one earlier turn from its JSON form."""
-    return Turn(turn["question"], turn["standalone"], turn["status"], tuple(turn.get("claims", ())))
+    grounds = tuple(
+        Ground(one["text"], one["source"], one["document"], tuple(Span(*span) for span in one["spans"]))
+        for one in turn.get("grounds", ())
+    )
+    return Turn(
+        turn["question"],
+        turn["standalone"],
+        turn["status"],
+        tuple(turn.get("claims", ())),
+        grounds=grounds,
+    )
 
 
 def turn_state(turn: Turn) -> dict[str, Any]:
@@ -195,6 +208,15 @@ def turn_state(turn: Turn) -> dict[str, Any]:
         "standalone": turn.standalone,
         "status": turn.status,
         "claims": list(turn.claims),
+        "grounds": [
+            {
+                "text": one.text,
+                "source": one.source,
+                "document": one.document,
+                "spans": [[span.version, span.start, span.end] for span in one.spans],
+            }
+            for one in turn.grounds
+        ],
     }
 
 

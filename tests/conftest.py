@@ -20,7 +20,7 @@ KEPT = {"QUAERE_CACHE", "QUAERE_DATA"}
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-for name in [name for name in os.environ if name.startswith("QUAERE_") and name not in KEPT]:
+for name in [name for name in os.environ if name.startswith(("QUAERE_", "OPENAI_")) and name not in KEPT]:
     del os.environ[name]
 os.environ |= {
     "HF_HUB_OFFLINE": "1",

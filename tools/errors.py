@@ -13,6 +13,10 @@ QuaereError                   exit 1; the message names the thing, the value and
 ├── EncoderError              weights that are missing, altered or do not fit the index
 ├── SourceUnavailableError    a source that failed or timed out while searching
 ├── BudgetSpentError          a limit of the run was reached before a call
+├── ModelError                a language model that gave nothing to work with
+│   ├── ModelUnavailableError no key, a refused key, no endpoint, an unknown model, failing at every attempt
+│   ├── ModelReplyError       a reply that is no reply: empty, thoughts only, not in the interface's format
+│   └── ModelContextError     a prompt larger than the model's window
 ├── BusyError                 another process writes to the workspace
 └── DiskError                 a disk that is full or fails; what was committed stays
 """
@@ -83,13 +87,46 @@ class SourceUnavailableError(QuaereError):
 
 
 class BudgetSpentError(QuaereError):
-    """Report the limit that a run reached; `limit` is its name."""
+    """Report the limit that a run reached; `limit` is its name, `attempts` the requests to a model it cut."""
 
     exit_code = 4
 
-    def __init__(self, limit: str, message: str) -> None:
+    def __init__(self, limit: str, message: str, attempts: tuple[object, ...] = ()) -> None:
         super().__init__(message)
         self.limit = limit
+        self.attempts = attempts
+
+
+class ModelError(QuaereError):
+    """Report a language model that gave nothing to work with.
+
+    `attempts` are the requests that left for it (records of the Model port), which the budget is charged for;
+    `status` is the HTTP status of the last one, if there was one.
+    """
+
+    def __init__(self, message: str, attempts: tuple[object, ...] = (), *, status: int | None = None) -> None:
+        super().__init__(message)
+        self.attempts = attempts
+        self.status = status
+
+
+class ModelUnavailableError(ModelError):
+    """Report a model that refuses or is gone; the next request of the run would fare no better."""
+
+
+class ModelReplyError(ModelError):
+    """Report a reply that holds nothing usable; the same request may be sent once more.
+
+    `starved` says that the model thought until its tokens were used up, so that more of them may help.
+    """
+
+    def __init__(self, message: str, attempts: tuple[object, ...] = (), *, starved: bool = False) -> None:
+        super().__init__(message, attempts)
+        self.starved = starved
+
+
+class ModelContextError(ModelError):
+    """Report a prompt larger than the model's context window; a shorter one may be sent."""
 
 
 class BusyError(QuaereError):
