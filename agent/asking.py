@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 from ..graphs.budget import Budget
 from ..graphs.policy import Policy, Turn
@@ -12,15 +13,29 @@ from ..tools.evidence import NO_FILTER, Access, Filter
 from ..tools.reader import Reader
 
 
+class Given(TypedDict, total=False):
+    """What may be set for a question in Python."""
+
+    history: Sequence[Turn]
+    filter: Filter
+    budget: Budget | None
+    policy: Policy | str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with what may be set for it: earlier turns, a narrowing filter, lower limits, a policy."""
+    """A question with what may be set for it: earlier turns, a narrowing filter, lower limits, a policy.
+
+    `policy` is one, or the name of one (`auto`, `rules`, `model`); None is what settings say. `tell` is told
+    every decision in one line.
+    """
 
     text: str
     history: Sequence[Turn] = ()
     filter: Filter = NO_FILTER
     budget: Budget | None = None
-    policy: Policy | None = None
+    policy: Policy | str | None = None
+    tell: Callable[[str], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

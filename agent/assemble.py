@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import math
 import os
 import threading
 from collections.abc import Coroutine, Mapping, Sequence
@@ -11,10 +12,9 @@ from concurrent.futures import Future
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from ..graphs.budget import Budget
-from ..graphs.policy import Turn
 from ..tools.chroma_search import ChromaSearch
 from ..tools.corpus import DATABASE, Corpus, SourceSummary
 from ..tools.errors import UsageError
@@ -22,7 +22,9 @@ from ..tools.evidence import NO_FILTER, OWNER, Access, Filter
 from ..tools.gate import check_gate
 from ..tools.index import IndexSettings, Progress
 from ..tools.reader import Ranking, Reader
-from .asking import Question, Seat
+from .asking import Given, Question, Seat
+from .capabilities import CapabilityBook
+from .deciding import ModelChoice, wants_model
 from .doctor import examine
 from .permissions import Permissions, idle_rules, visible_sources
 from .remembered import readable_turns
@@ -154,15 +156,17 @@ class Agent:
         self,
         question: str,
         *,
-        history: Sequence[Turn] = (),
-        filter: Filter = NO_FILTER,
-        budget: Budget | None = None,
         sync: bool = False,
+        **given: Unpack[Given],
     ) -> Answer:
-        """Answer a question; works inside a running event loop too."""
+        """Answer a question; works inside a running event loop too.
+
+        Beside it may be given: `history`, `filter`, `budget` (lower limits), `policy` (`auto`, `rules`,
+        `model`, or one of your own).
+        """
         if sync:
             self.sync()
-        return self.answer(Question(question, history, filter, budget))
+        return self.answer(Question(question, **given))
 
     def answer(self, question: Question) -> Answer:
         """Answer a question with everything that may be set for it."""
@@ -172,15 +176,13 @@ class Agent:
         self,
         question: str,
         *,
-        history: Sequence[Turn] = (),
-        filter: Filter = NO_FILTER,
-        budget: Budget | None = None,
         sync: bool = False,
+        **given: Unpack[Given],
     ) -> Answer:
         """Answer a question on the caller's event loop."""
         if sync:
             await asyncio.to_thread(self.sync)
-        return await self.aanswer(Question(question, history, filter, budget))
+        return await self.aanswer(Question(question, **given))
 
     async def aanswer(self, question: Question) -> Answer:
         """Answer a question on the caller's event loop, in a context of its own."""
@@ -198,11 +200,23 @@ class Agent:
             raise
 
     async def _run(self, question: Question) -> Answer:
+        from .connection import load_client
         from .run import run_graph
 
-        seat = await asyncio.to_thread(self._seat, question.filter)
+        choice = self._model_choice(question)
+        loading = asyncio.to_thread(load_client) if choice else asyncio.sleep(0)
+        seat, _ = await asyncio.gather(asyncio.to_thread(self._seat, question.filter), loading)
         turns = await asyncio.to_thread(readable_turns, question.history, seat.reader, seat.access.is_owner)
-        return await run_graph(replace(question, history=turns), seat, self.budget_for(question))
+        asked = replace(question, history=turns)
+        return await run_graph(asked, seat, self.budget_for(question), choice)
+
+    def _model_choice(self, question: Question) -> ModelChoice | None:
+        """Return the model that is to decide, None where rules or the question's policy do."""
+        return ModelChoice(self.settings, self._book) if wants_model(question, self.settings) else None
+
+    @cached_property
+    def _book(self) -> CapabilityBook:
+        return CapabilityBook(self.folder / WORKSPACE)
 
     def search(self, query: str, *, filter: Filter = NO_FILTER, k: int = 10) -> Search:
         """Return both rankings of a query and their fusion."""
@@ -300,7 +314,8 @@ class Agent:
     def budget_for(self, question: Question) -> Budget:
         """Return the limits of a run: those of the settings, lowered by the caller's."""
         limits = self.settings.budget
-        own = Budget(steps=limits.steps, tool_calls=limits.tool_calls, seconds=limits.seconds)
+        usd = math.inf if limits.usd is None else limits.usd
+        own = Budget(limits.steps, limits.model_calls, limits.tool_calls, limits.tokens, limits.seconds, usd)
         return own.narrowed(question.budget) if question.budget else own
 
     def close(self) -> None:

@@ -88,7 +88,10 @@ class Chat:
         from .asking import Question
         from .remembered import turn_of
 
-        answer = self.agent.answer(Question(question, tuple(self.turns), self.filter, policy=self.policy))
+        told = tell if self.verbose else None
+        answer = self.agent.answer(
+            Question(question, tuple(self.turns), self.filter, policy=self.policy, tell=told)
+        )
         self.turns.append(turn_of(question, answer))
         if self.as_json:
             emit_json(answer.to_json(), indent=None)

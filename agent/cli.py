@@ -28,7 +28,6 @@ from .report import tell_report
 from .terminal import emit, emit_json, paper_of, tell
 
 if TYPE_CHECKING:
-    from ..graphs.policy import Policy
     from ..tools.answer import Answer
     from .assemble import Agent
 
@@ -137,6 +136,7 @@ def ask(given: AskOptions) -> int:
     Examples:
       quaere ask "How long is the notice period?"
       quaere ask --budget steps=8,seconds=30 "Does S-101 or S-102 allow more docks?"
+      quaere ask --policy model --degrade --budget tokens=8000,usd=0.05 "Who may sign?"
       cat question.txt | quaere ask -
       cat error.log | quaere ask "What should be done about this?" -
     """
@@ -163,7 +163,7 @@ def chat(given: Limited) -> int:
     from .chat import Chat
 
     with opened(given, preload=True, resident=True) as agent:
-        talk = Chat(agent, narrowing(given, agent), _policy(given.verbose), given.as_json, given.verbose)
+        talk = Chat(agent, narrowing(given, agent), None, given.as_json, given.verbose)
         return talk.run()
 
 
@@ -208,17 +208,8 @@ def _question(words: Sequence[str]) -> str:
 def _answer(agent: Agent, question: str, given: AskOptions) -> Answer:
     from .asking import Question
 
-    return agent.answer(Question(question, filter=narrowing(given, agent), policy=_policy(given.verbose)))
-
-
-def _policy(verbose: bool) -> Policy | None:
-    """Return the rules with every decision told on stderr, or None to leave the choice to the agent."""
-    if not verbose:
-        return None
-    from ..graphs.rules import rules
-    from .watch import watched
-
-    return watched(rules, tell)
+    told = tell if given.verbose else None
+    return agent.answer(Question(question, filter=narrowing(given, agent), tell=told))
 
 
 def _print_answer(answer: Answer, verbose: bool) -> None:

@@ -10,7 +10,9 @@ from collections.abc import Iterable, Sequence
 
 from ..tools.errors import UsageError
 
-LIMITS = ("steps", "tool_calls", "seconds")
+LIMITS = ("steps", "tool_calls", "seconds", "model_calls", "tokens", "usd")
+BROKEN = {"seconds": "a number of seconds", "usd": "a number of US dollars"}
+"""Limits that need not be whole, and what they are."""
 MOST_STDIN = 1_000_000
 """Bytes of stdin that are read as a question at most; the limit of a question lies far below."""
 
@@ -42,9 +44,9 @@ def read_budget(text: str) -> dict[str, object]:
 
 
 def _limit(name: str, value: str) -> float | int:
-    whole = name != "seconds"
+    whole = name not in BROKEN
     if not re.fullmatch(r"[0-9]+" if whole else r"[0-9]+(\.[0-9]+)?", value, re.ASCII):
-        kind = "a whole number" if whole else "a number of seconds"
+        kind = BROKEN.get(name, "a whole number")
         raise UsageError(f"--budget: {name}={value} is not {kind}; write it as {name}=8")
     return int(value) if whole else float(value)
 

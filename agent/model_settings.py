@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field
@@ -28,6 +28,7 @@ def _address(text: str) -> str:
     return text.strip().rstrip("/")
 
 
+PolicyName = Literal["auto", "rules", "model"]
 Name = Annotated[str, Field(min_length=1)]
 Address = Annotated[str, AfterValidator(_address)]
 
@@ -35,6 +36,16 @@ Address = Annotated[str, AfterValidator(_address)]
 class ModelSettings(Section):
     """Which language model runs, and where; without one, rules decide."""
 
+    policy: PolicyName = Field(
+        default="auto",
+        description="Who decides: `rules`, a `model`, or `auto`: a model as soon as a name, an address or a "
+        "key is given, else the rules.",
+    )
+    degrade: bool = Field(
+        default=False,
+        description="Whether the rules take over when the model cannot be used; otherwise the run fails.",
+        json_schema_extra={"allowed": "true or false"},
+    )
     name: Name | None = Field(
         default=None,
         description="Name of the model at its server (also `QUAERE_MODEL`); unset: the only one the server "

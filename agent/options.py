@@ -6,6 +6,7 @@ import dataclasses
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_type_hints
 
@@ -52,6 +53,14 @@ class Common:
     def principal(self) -> str:
         """Return who asks."""
         return "owner"
+
+
+class PolicyName(Enum):
+    """Who may decide in a run."""
+
+    AUTO = "auto"
+    RULES = "rules"
+    MODEL = "model"
 
 
 Person = Annotated[
@@ -126,9 +135,21 @@ class Limited(Narrowed):
         typer.Option(
             "--budget",
             metavar="LIMITS",
-            help="Limits of a question, such as `steps=8,seconds=30,tool_calls=4`; others stay as set.",
+            help="Limits of a question, such as `steps=8,seconds=30,tokens=8000`; others stay as set. Also: "
+            "tool_calls, model_calls, usd.",
         ),
     ] = None
+    policy: Annotated[
+        PolicyName | None,
+        typer.Option(
+            "--policy",
+            help="Who decides: rules, a model, or auto: a model if one is named or a key is set.",
+            show_default=False,
+        ),
+    ] = None
+    degrade: Annotated[
+        bool, typer.Option("--degrade", help="Let the rules answer when the model cannot be used.")
+    ] = False
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Tell every decision with its reason on stderr.")
     ] = False
@@ -137,7 +158,9 @@ class Limited(Narrowed):
     def overrides(self) -> Mapping[str, object]:
         """Return the settings given as flags, the limits among them."""
         given = dict(read_setting(text) for text in self.settings)
-        return given | (read_budget(self.budget) if self.budget is not None else {})
+        given |= read_budget(self.budget) if self.budget is not None else {}
+        given |= {"model.policy": self.policy.value} if self.policy is not None else {}
+        return given | ({"model.degrade": True} if self.degrade else {})
 
 
 @dataclass(frozen=True, kw_only=True)

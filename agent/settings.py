@@ -102,6 +102,19 @@ class BudgetSettings(Section):
     steps: Whole = Field(default=24, ge=7, le=1000, description="Nodes of the graph that may run.")
     tool_calls: Whole = Field(default=24, ge=0, le=1000, description="Calls of search tools that may start.")
     seconds: Number = Field(default=60.0, gt=0, le=86_400, description="Seconds by the clock on the wall.")
+    model_calls: Whole = Field(default=12, ge=0, le=1000, description="Calls of a model that may start.")
+    tokens: Whole = Field(
+        default=32_000,
+        ge=0,
+        le=100_000_000,
+        description="Tokens of prompts and completions, all attempts counted.",
+    )
+    usd: Number | None = Field(
+        default=None,
+        ge=0,
+        description="US dollars, by the prices below; unset: no limit on money.",
+        json_schema_extra={"allowed": "a number from 0"},
+    )
 
 
 class Settings(Section):

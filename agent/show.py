@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -41,12 +41,21 @@ def status_line(answer: Answer) -> str:
         answer.status,
         f"{spent.get('steps', 0):.0f} steps",
         f"{spent.get('tool_calls', 0):.0f} tool calls",
+        *_of_a_model(spent),
         f"{spent.get('seconds', 0):.1f} s",
         f"revision {answer.revision}",
         f"run {answer.run}",
     ]
     reason = "" if answer.status == "answered" or not answer.reason else f" ({answer.reason})"
     return f"{parts[0]}{reason} · " + " · ".join(parts[1:])
+
+
+def _of_a_model(spent: Mapping[str, float]) -> list[str]:
+    """Return what a model cost; nothing where none was asked."""
+    if not spent.get("model_calls"):
+        return []
+    parts = [f"{spent['model_calls']:.0f} model calls", f"{spent.get('tokens', 0):,.0f} tokens"]
+    return parts + ([f"{spent['usd']:.4f} USD"] if "usd" in spent else [])
 
 
 def show_search(search: Search, paper: Paper) -> str:
