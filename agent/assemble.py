@@ -23,8 +23,6 @@ from ..tools.gate import check_gate
 from ..tools.index import IndexSettings, Progress
 from ..tools.reader import Ranking, Reader
 from .asking import Given, Question, Seat
-from .capabilities import CapabilityBook
-from .deciding import ModelChoice, wants_model
 from .doctor import examine
 from .permissions import Permissions, idle_rules, visible_sources
 from .remembered import readable_turns
@@ -38,6 +36,8 @@ if TYPE_CHECKING:
     from ..tools.purge import Receipt
     from ..tools.removal import Removal
     from ..tools.sync import SyncReport
+    from .capabilities import CapabilityBook
+    from .deciding import ModelChoice
 
 WORKSPACE = ".quaere"
 LONGEST_QUESTION = 8000
@@ -200,11 +200,10 @@ class Agent:
             raise
 
     async def _run(self, question: Question) -> Answer:
-        from .connection import load_client
         from .run import run_graph
 
         choice = self._model_choice(question)
-        loading = asyncio.to_thread(load_client) if choice else asyncio.sleep(0)
+        loading = asyncio.to_thread(_load_client) if choice else asyncio.sleep(0)
         seat, _ = await asyncio.gather(asyncio.to_thread(self._seat, question.filter), loading)
         turns = await asyncio.to_thread(readable_turns, question.history, seat.reader, seat.access.is_owner)
         asked = replace(question, history=turns)
@@ -212,10 +211,14 @@ class Agent:
 
     def _model_choice(self, question: Question) -> ModelChoice | None:
         """Return the model that is to decide, None where rules or the question's policy do."""
+        from .deciding import ModelChoice, wants_model
+
         return ModelChoice(self.settings, self._book) if wants_model(question, self.settings) else None
 
     @cached_property
     def _book(self) -> CapabilityBook:
+        from .capabilities import CapabilityBook
+
         return CapabilityBook(self.folder / WORKSPACE)
 
     def search(self, query: str, *, filter: Filter = NO_FILTER, k: int = 10) -> Search:
@@ -331,6 +334,13 @@ class Agent:
 
     def __exit__(self, *exc: object) -> None:
         self.close()
+
+
+def _load_client() -> None:
+    """Load the model's client while the encoder loads."""
+    from .connection import load_client
+
+    load_client()
 
 
 def find_workspace(start: Path) -> Path:
