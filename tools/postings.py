@@ -20,6 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .errors import WorkspaceError
+
 SCHEMA = """
 CREATE TABLE segments (
     id INTEGER PRIMARY KEY,
@@ -60,8 +62,16 @@ def pack(values: Iterable[int] | Ids) -> bytes:
 
 
 def unpack(blob: bytes) -> Ids:
-    """Return the integers of a BLOB."""
+    """Return the integers of a BLOB; WorkspaceError when it is cut short."""
+    if len(blob) % 4:
+        raise _damaged()
     return np.frombuffer(blob, "<u4")
+
+
+def _damaged() -> WorkspaceError:
+    return WorkspaceError(
+        "the keyword index is damaged; `quaere doctor --repair` makes it anew from the stored texts"
+    )
 
 
 def pack_list(passages: Ids, counts: Counts) -> tuple[bytes, bytes]:
@@ -72,6 +82,8 @@ def pack_list(passages: Ids, counts: Counts) -> tuple[bytes, bytes]:
 
 def unpack_list(passages: bytes, counts: bytes) -> tuple[Ids, Counts]:
     """Return the passages and counts of a stored list; the lengths of its BLOBs tell how wide counts are."""
+    if len(passages) not in (len(counts), 4 * len(counts)):
+        raise _damaged()
     return unpack(passages), np.frombuffer(counts, "u1" if len(counts) < len(passages) else "<u4")
 
 
@@ -185,7 +197,7 @@ def _join(lists: Sequence[tuple[str, bytes, bytes]], kept: Ids | None) -> tuple[
 def _joined(lists: Sequence[tuple[str, bytes, bytes]]) -> tuple[Ids, Counts]:
     """Return the lists of one term one after another."""
     ids = unpack(b"".join(row[1] for row in lists))
-    if all(len(counts) < len(passages) for _, passages, counts in lists):
+    if all(4 * len(counts) == len(passages) for _, passages, counts in lists):
         return ids, np.frombuffer(b"".join(row[2] for row in lists), "u1")
     return ids, np.concatenate([unpack_list(*row[1:])[1].astype(np.uint32) for row in lists])
 
