@@ -20,9 +20,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from . import chroma_recall, encoder_speed, questions, readers, retrieval
+from . import chroma_recall, encoder_speed, keyword_speed, questions, readers, retrieval
 
-PARTS = ("docs", "encoder", "scifact", "chroma")
+PARTS = ("docs", "keyword", "encoder", "scifact", "chroma")
 RUNS = 5
 """Runs of each timed command; the median is printed."""
 
@@ -39,6 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if "docs" in wanted:
         with _copied(given.data / "docs_corpus") as corpus:
             measure_docs(corpus, given.data / "docs_corpus" / "questions.jsonl")
+    if "keyword" in wanted:
+        keyword_speed.main([])
     if "encoder" in wanted:
         encoder_speed.main([str(given.data / "docs_corpus" / "md")])
     if "scifact" in wanted:

@@ -11,46 +11,42 @@ from __future__ import annotations
 import math
 import sqlite3
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from rank_bm25 import BM25Okapi
 
-from .postings import Ids, read_lengths, read_list, read_segments
+from .postings import Counts, Ids, read_lengths, read_list, read_segments
 
 K1 = 1.2
 B = 0.75
 
-REMEMBERED = 2_000_000
-"""Postings kept in memory (24 bytes each): the questions of a conversation share most of their terms."""
+REMEMBERED = 4_000_000
+"""Postings kept in memory, 5 to 13 bytes each: the questions of a conversation share most of their terms."""
 
 LONG = 0.01
-"""Share of the passages from which a list is long enough to ask first whether it must be added up."""
-
-FAR = 5
-"""Times a list is longer than the passages left, from which they are looked up in it."""
+"""Share of the passages above which a list is long: it is added up only where looking it up is not enough."""
 
 SLACK = 1 - 1e-9
 """What sums in another order can be off by."""
 
 Weights = NDArray[np.float64]
-Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _List:
     """The allowed passages that hold a term, its counts, its idf and the most it can add to a score."""
 
-    passages: Places
-    counts: Ids
+    passages: Ids
+    counts: Counts
     idf: float
     most: float
 
 
 class Keyword(BM25Okapi):  # type: ignore[misc]  # rank_bm25 carries no types
-    """Score the allowed passages of a corpus; `allowed` is a mask by passage id."""
+    """Score the allowed passages of a corpus, in one thread; `allowed` is a mask by passage id."""
 
     def __init__(
         self, db: sqlite3.Connection, allowed: NDArray[np.bool_], k1: float = K1, b: float = B
@@ -67,6 +63,7 @@ class Keyword(BM25Okapi):  # type: ignore[misc]  # rank_bm25 carries no types
         self.avgdl = total / self.corpus_size if self.corpus_size else 0.0
         self._norms = self.k1 * (1 - self.b + self.b * lengths / self.avgdl) if total else lengths
         self._least_norm = float(self._norms[allowed].min()) if self.corpus_size else 0.0
+        self._sums = np.zeros(len(allowed))
         self._known: dict[str, _List] = {}
         self._weights: dict[str, Weights] = {}
         self._remembered = 0
@@ -84,7 +81,7 @@ class Keyword(BM25Okapi):  # type: ignore[misc]  # rank_bm25 carries no types
         """Return the score of each allowed passage in the order of ids, as the parent class does."""
         scores = np.zeros(len(self._allowed))
         for term in query:
-            np.add.at(scores, self._list(term).passages, self._weighed(term))
+            np.add.at(scores, self._list(term).passages.astype(np.intp), self._weighed(term))
         return scores[self._allowed]
 
     def get_batch_scores(self, query: Sequence[str], doc_ids: Sequence[int]) -> list[float]:
@@ -96,28 +93,46 @@ class Keyword(BM25Okapi):  # type: ignore[misc]  # rank_bm25 carries no types
         """Return in how many allowed passages each term stands."""
         return {term: len(self._list(term).passages) for term in terms}
 
-    def _able(self, terms: Sequence[str], k: int) -> Places:
+    def _able(self, terms: Sequence[str], k: int) -> Ids:
         """Return the passages that can be among the best k, ascending; a term asked twice counts twice."""
         times = Counter(terms)
         bounds = {term: self._list(term).most * n for term, n in times.items()}
-        scores, open_ = np.zeros(len(self._allowed)), sum(bounds.values())
-        able: Places | None = None
-        for term in sorted(bounds, key=lambda term: (-bounds[term], term)):
-            found = self._list(term)
-            if able is None and len(found.passages) > LONG * self.corpus_size:
-                able = _still_able(scores, np.flatnonzero(scores > 0), k, open_)
-            if able is not None and len(found.passages) > FAR * len(able):
-                scores[able] += times[term] * self._weights_of(found, able)
+        ranked = sorted(bounds, key=lambda term: (-bounds[term], term))
+        long = [term for term in ranked if len(self._list(term).passages) > LONG * self.corpus_size]
+        able, sums = self._summed([term for term in ranked if term not in long], times)
+        open_ = sum(bounds[term] for term in long)
+        for term in long:
+            floor = _kth_best(sums, k) * SLACK
+            if open_ < floor:
+                near = sums >= floor - open_
+                able, sums = able[near], sums[near]
+                sums = sums + times[term] * self._weights_of(self._list(term), able)
             else:
-                for _ in range(times[term]):
-                    np.add.at(scores, found.passages, self._weighed(term))
+                able, sums = self._widened(able, sums, term, times[term])
             open_ = max(0.0, open_ - bounds[term])
-            if able is not None:
-                able = _still_able(scores, able, k, open_)
-        left = np.flatnonzero(scores > 0) if able is None else able
-        return left[scores[left] >= _kth_best(scores[left], k) * SLACK]
+        return able[sums >= _kth_best(sums, k) * SLACK]
 
-    def _weights_of(self, found: _List, passages: Places) -> Weights:
+    def _summed(self, terms: Sequence[str], times: Mapping[str, int]) -> tuple[Ids, Weights]:
+        """Return the passages that hold any of some terms, ascending, with what the terms add to each."""
+        if not terms:
+            return np.zeros(0, np.uint32), np.zeros(0)
+        passages = np.concatenate([self._list(term).passages for term in terms])
+        weights = np.concatenate([self._weighed(term) * times[term] for term in terms])
+        order = np.argsort(passages, kind="stable")
+        passages, weights = passages[order], weights[order]
+        first = np.flatnonzero(np.append(True, passages[1:] != passages[:-1])[: len(passages)])
+        return passages[first], np.add.reduceat(weights, first) if len(first) else weights
+
+    def _widened(self, able: Ids, sums: Weights, term: str, times: int) -> tuple[Ids, Weights]:
+        """Return the passages summed up so far and all those of a term, with the term added."""
+        self._sums.fill(0)  # the same memory each time: fresh memory would cost more than the sums
+        self._sums[able] = sums
+        for _ in range(times):
+            np.add.at(self._sums, self._list(term).passages.astype(np.intp), self._weighed(term))
+        wider = np.flatnonzero(self._sums > 0)
+        return wider.astype(np.uint32), self._sums[wider]
+
+    def _weights_of(self, found: _List, passages: Ids) -> Weights:
         """Return what a term adds to the scores of some passages, ascending by id; 0 where it is not."""
         weights = np.zeros(len(passages))
         if len(found.passages):
@@ -126,7 +141,7 @@ class Keyword(BM25Okapi):  # type: ignore[misc]  # rank_bm25 carries no types
             weights[holds] = self._weight(found, found.counts[at[holds]], passages[holds])
         return weights
 
-    def _exact(self, terms: Sequence[str], passages: Places) -> Weights:
+    def _exact(self, terms: Sequence[str], passages: Ids) -> Weights:
         """Return the scores of some passages, ascending by id, added up in the order of the parent class."""
         scores = np.zeros(len(passages))
         for term in terms:
@@ -140,7 +155,7 @@ class Keyword(BM25Okapi):  # type: ignore[misc]  # rank_bm25 carries no types
             self._weights[term] = self._weight(found, found.counts, found.passages)
         return self._weights[term]
 
-    def _weight(self, found: _List, counts: Ids, passages: Places) -> Weights:
+    def _weight(self, found: _List, counts: Counts, passages: Ids) -> Weights:
         times = counts.astype(np.float64)
         weights: Weights = found.idf * (times * (self.k1 + 1) / (times + self._norms.take(passages)))
         return weights
@@ -157,8 +172,7 @@ class Keyword(BM25Okapi):  # type: ignore[misc]  # rank_bm25 carries no types
         return self._known[term]
 
     def _read(self, term: str) -> _List:
-        stored, counts = read_list(self._db, term, self._segments)
-        passages = stored.astype(np.int64)
+        passages, counts = read_list(self._db, term, self._segments)
         if (passages[1:] < passages[:-1]).any():  # the ids of segments may overlap
             order = np.argsort(passages, kind="stable")
             passages, counts = passages[order], counts[order]
@@ -171,16 +185,6 @@ class Keyword(BM25Okapi):  # type: ignore[misc]  # rank_bm25 carries no types
         return _List(
             passages, counts, idf, idf * most * (self.k1 + 1) / (most + self._least_norm) if most else 0.0
         )
-
-
-def _still_able(scores: Weights, able: Places, k: int, open_: float) -> Places | None:
-    """Return those that can be among the best k when `open_` is the most a score still grows.
-
-    None when passages that no term was found in yet can be among them too.
-    """
-    reached = scores[able]
-    floor = _kth_best(reached, k) * SLACK
-    return able[reached >= floor - open_] if open_ < floor or not open_ else None
 
 
 def _kth_best(scores: Weights, k: int) -> float:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .analyze import ANALYZER, terms
 from .checks import Finding, Stores, counted, failed, ok, some
+from .errors import WorkspaceError
 from .postings import merge_segments, read_list, read_segments, unpack, unpack_list, write_segment
 from .writer import encoder_input
 
@@ -25,7 +26,13 @@ FROM passages p JOIN versions v ON v.id = p.version JOIN texts t ON t.id = v.tex
 
 def look_at_postings(stores: Stores) -> Finding:
     """Compare the keyword index with the passages, and the terms of a sample with their texts."""
-    db = stores.db
+    try:
+        return _compared(stores.db)
+    except (WorkspaceError, ValueError):  # cut short, or of unequal length
+        return failed("lists that cannot be read")
+
+
+def _compared(db: sqlite3.Connection) -> Finding:
     held = _held(db)
     stored = dict(db.execute("SELECT id, version FROM passages"))
     if wrong := _wrong_passages(db, held, stored) or _wrong_lists(db, held):

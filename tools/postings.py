@@ -1,9 +1,9 @@
 """Posting lists as BLOB rows of `corpus.db`: a segment a document, merged as they grow in number.
 
-Passage ids, lengths and version ids are little-endian uint32, counts uint32, each list sorted by passage id;
-a long list is stored compact (see `pack_list`). A passage's length is the number of its index terms. The
-lists of one segment lie together, so that a new document is written at one place and a merge reads only what
-it merges; few segments are left for a search.
+Passage ids, lengths and version ids are little-endian uint32, counts uint8 or uint32 (see `pack_list`), each
+list sorted by passage id. A passage's length is the number of its index terms. The lists of one segment lie
+together, so that a new document is written at one place and a merge reads only what it merges; few segments
+are left for a search.
 """
 
 from __future__ import annotations
@@ -15,9 +15,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import groupby, islice
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .errors import WorkspaceError
 
 SCHEMA = """
 CREATE TABLE segments (
@@ -46,10 +49,8 @@ MERGED_AT_ONCE = 256
 WRITTEN_AT_ONCE = 4096
 """Posting lists of a merge held in memory."""
 
-LONG = 64
-"""Passages from which a list is stored compact."""
-
 Ids = NDArray[np.uint32]
+Counts = NDArray[np.unsignedinteger[Any]]
 
 
 def pack(values: Iterable[int] | Ids) -> bytes:
@@ -61,31 +62,29 @@ def pack(values: Iterable[int] | Ids) -> bytes:
 
 
 def unpack(blob: bytes) -> Ids:
-    """Return the integers of a BLOB."""
+    """Return the integers of a BLOB; WorkspaceError when it is cut short."""
+    if len(blob) % 4:
+        raise _damaged()
     return np.frombuffer(blob, "<u4")
 
 
-def pack_list(passages: Ids, counts: Ids) -> tuple[bytes, bytes]:
-    """Return a posting list as two BLOBs.
-
-    One of LONG passages or more is compact where it can be: the first id as uint32 with the steps to the next
-    ones as uint16, and counts as uint8, so that a search reads three bytes a posting instead of eight.
-    """
-    if len(passages) >= LONG:
-        steps = np.diff(passages)
-        if steps.max() < 2**16 and counts.max() < 2**8:
-            return pack(passages[:1]) + steps.astype("<u2").tobytes(), counts.astype("u1").tobytes()
-    return pack(passages), pack(counts)
+def _damaged() -> WorkspaceError:
+    return WorkspaceError(
+        "the keyword index is damaged; `quaere doctor --repair` makes it anew from the stored texts"
+    )
 
 
-def unpack_list(passages: bytes, counts: bytes) -> tuple[Ids, Ids]:
-    """Return the passages and counts of a stored list; the lengths of its BLOBs tell how it is stored."""
-    if len(passages) == len(counts):
-        return unpack(passages), unpack(counts)
-    ids = np.empty(len(counts), np.uint32)
-    ids[:1] = unpack(passages[:4])
-    ids[1:] = np.frombuffer(passages, "<u2", offset=4)
-    return np.cumsum(ids, dtype=np.uint32), np.frombuffer(counts, "u1").astype(np.uint32)
+def pack_list(passages: Ids, counts: Counts) -> tuple[bytes, bytes]:
+    """Return a posting list as two BLOBs; the counts take a byte each where all are below 256."""
+    small = not len(counts) or int(counts.max()) < 2**8
+    return pack(passages), counts.astype("u1").tobytes() if small else pack(counts)
+
+
+def unpack_list(passages: bytes, counts: bytes) -> tuple[Ids, Counts]:
+    """Return the passages and counts of a stored list; the lengths of its BLOBs tell how wide counts are."""
+    if len(passages) not in (len(counts), 4 * len(counts)):
+        raise _damaged()
+    return unpack(passages), np.frombuffer(counts, "u1" if len(counts) < len(passages) else "<u4")
 
 
 def write_segment(db: sqlite3.Connection, rows: Sequence[tuple[int, int, Sequence[str]]]) -> None:
@@ -106,11 +105,13 @@ def write_segment(db: sqlite3.Connection, rows: Sequence[tuple[int, int, Sequenc
             lists[term].append((passage, count))
     db.executemany(
         _INSERT,
-        (
-            (term, segment, pack(p for p, _ in pairs), pack(c for _, c in pairs))
-            for term, pairs in sorted(lists.items())
-        ),
+        ((term, segment, *_packed_pairs(pairs)) for term, pairs in sorted(lists.items())),
     )
+
+
+def _packed_pairs(pairs: Sequence[tuple[int, int]]) -> tuple[bytes, bytes]:
+    passages, counts = zip(*pairs, strict=True)
+    return pack(passages), bytes(counts) if max(counts) < 2**8 else pack(counts)
 
 
 def _insert_segment(db: sqlite3.Connection, passages: bytes, lengths: bytes, versions: bytes) -> int:
@@ -193,12 +194,12 @@ def _join(lists: Sequence[tuple[str, bytes, bytes]], kept: Ids | None) -> tuple[
     return pack_list(ids[order], counts[order])
 
 
-def _joined(lists: Sequence[tuple[str, bytes, bytes]]) -> tuple[Ids, Ids]:
+def _joined(lists: Sequence[tuple[str, bytes, bytes]]) -> tuple[Ids, Counts]:
     """Return the lists of one term one after another."""
-    if all(len(passages) == len(counts) for _, passages, counts in lists):
-        return unpack(b"".join(row[1] for row in lists)), unpack(b"".join(row[2] for row in lists))
-    parts = [unpack_list(passages, counts) for _, passages, counts in lists]
-    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+    ids = unpack(b"".join(row[1] for row in lists))
+    if all(4 * len(counts) == len(passages) for _, passages, counts in lists):
+        return ids, np.frombuffer(b"".join(row[2] for row in lists), "u1")
+    return ids, np.concatenate([unpack_list(*row[1:])[1].astype(np.uint32) for row in lists])
 
 
 def read_segments(db: sqlite3.Connection) -> list[int]:
@@ -206,7 +207,7 @@ def read_segments(db: sqlite3.Connection) -> list[int]:
     return [row[0] for row in db.execute("SELECT id FROM segments ORDER BY id")]
 
 
-def read_list(db: sqlite3.Connection, term: str, segments: Sequence[int] | None = None) -> tuple[Ids, Ids]:
+def read_list(db: sqlite3.Connection, term: str, segments: Sequence[int] | None = None) -> tuple[Ids, Counts]:
     """Return all passages that hold a term, with its counts; dead and hidden ones included.
 
     `segments` are those there are; without them they are looked up.

@@ -17,7 +17,7 @@ from quaere.tools.checkup import LOOKS, check, repair
 from quaere.tools.chroma import keep_chroma
 from quaere.tools.chroma_door import door_of
 from quaere.tools.corpus import Corpus
-from quaere.tools.errors import BusyError
+from quaere.tools.errors import BusyError, WorkspaceError
 from quaere.tools.evidence import OWNER, Filter
 from quaere.tools.lock import writer_lock
 from quaere.tools.sync import IndexSettings, add_source, sync_all
@@ -134,6 +134,12 @@ DAMAGES = {
         "keyword index",
         "INSERT INTO segments SELECT 9, passages, lengths, documents FROM segments WHERE id = 1",
     ),
+    "a posting list is cut short": (
+        "keyword index",
+        "UPDATE postings SET passages = substr(passages, 1, length(passages) - 1)",
+    ),
+    "a posting list lacks counts": ("keyword index", "UPDATE postings SET counts = x'' WHERE term = 'door'"),
+    "the lengths of passages are cut short": ("keyword index", "UPDATE segments SET lengths = x'0100'"),
     "the keyword index names another version": (
         "keyword index",
         "UPDATE segments SET documents = (SELECT documents FROM segments WHERE id = 3) WHERE id = 2",
@@ -199,6 +205,12 @@ def test_unsound_vectors_are_dropped_and_encoded_again_by_the_next_sync(folder, 
     with closing(Corpus.open(folder)) as corpus:
         synced(corpus)
     assert check(folder, CountingEncoder()).findings["vectors"].state == "ok"
+
+
+def test_a_search_of_a_damaged_keyword_index_names_the_repair(folder):
+    damage(folder, *DAMAGES["a posting list is cut short"][1:])
+    with closing(Corpus.open(folder)) as corpus, pytest.raises(WorkspaceError, match="doctor --repair"):
+        searched(corpus)
 
 
 def test_a_rebuilt_keyword_index_ranks_as_before(folder):

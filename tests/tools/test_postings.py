@@ -157,6 +157,15 @@ def test_lists_come_back_as_they_were_packed(ids: set[int], count: int) -> None:
     assert [part.tolist() for part in read] == [passages.tolist(), counts.tolist()]
 
 
-def test_long_list_takes_three_bytes_a_posting() -> None:
+def test_a_posting_takes_five_bytes() -> None:
     ids = np.arange(1, 1001, dtype=np.uint32)
-    assert sum(map(len, pack_list(ids, np.ones(1000, np.uint32)))) == 4 + 2 * 999 + 1000
+    assert sum(map(len, pack_list(ids, np.ones(1000, np.uint32)))) == 5 * 1000
+
+
+def test_lists_of_both_widths_are_read_and_merged_as_one(db: sqlite3.Connection) -> None:
+    for passage in range(1, FANOUT + 1):
+        write_segment(db, [(passage, passage, ["x"] * (300 if passage == 3 else passage))])
+    wide = [300 if passage == 3 else passage for passage in range(1, FANOUT + 1)]
+    assert read_list(db, "x")[1].tolist() == wide
+    assert merge_segments(db)
+    assert read_list(db, "x")[1].tolist() == wide
