@@ -85,7 +85,9 @@ def test_any_script_ends_in_a_reply_or_an_error_of_ours(
     monkeypatch.setattr("quaere.agent.retry.LONGEST_BACKOFF", 0.001)
     with ModelServer(script, ignores_stream=not streams) as server:
         outcome = outcome_of(server, request)
-        assert len(outcome.attempts) == len(server.chats)
+        # An attempt on a kept connection that the server closes meanwhile is lost before it arrives.
+        arrived = [one for one in outcome.attempts if not one.outcome.startswith("lost")]
+        assert len(arrived) <= len(server.chats) <= len(outcome.attempts)
         assert server.wait_until_idle()
     if isinstance(outcome, Reply):
         assert outcome.text or outcome.calls or request.tools or outcome.finish == "content_filter"
