@@ -54,7 +54,10 @@ def one_of(*values: str) -> Schema:
 def read_object(text: str) -> dict[str, Any] | list[Any] | None:
     """Return the first JSON object or list in a reply, thoughts and fences aside; None when there is none."""
     bare, _ = without_thoughts(text[:LONGEST_REPLY])
-    return next((found for found in json_values(bare) if isinstance(found, dict | list)), None)
+    try:
+        return next((found for found in json_values(bare) if isinstance(found, dict | list)), None)
+    except RecursionError:
+        return None
 
 
 def read_form(found: object, form: type[F]) -> F | str:

@@ -280,6 +280,7 @@ def test_rewrites_of_one_need_may_share_what_must_survive(agent):
         "<think>maybe 15 EUR",
         '{"claims": [' * 500,
         "{" * 50_000,
+        '{"claims": ' + "[" * 900 + '"\\u00e9"' + "]" * 900 + "}",
         ModelReplyError("the reply is empty"),
         Reply('{"claims": [{"text": "A repl', finish="length"),
         {"claims": [{"text": "A badge is free.", "cites": [], "need": "n1"}]},
